@@ -2,11 +2,11 @@
 public struct ZoneDatabase: Sendable {
     private let zones: [String: ZoneRules]
     /// Names the data, so that a recorded decision can say which zone rules it used. Given by
-    /// whoever read the bytes (their SHA-256, in hexadecimal); `builtin` without any.
+    /// whoever read the bytes (their SHA-256, in hexadecimal); `none` without any.
     public let digest: String
 
     /// UTC and fixed offsets only.
-    public static let builtin = ZoneDatabase(zones: [:], digest: "builtin")
+    public static let utc = ZoneDatabase(zones: [:], digest: "none")
 
     /// A database with these zones beside UTC and the fixed offsets.
     public init(zones: [String: ZoneRules], digest: String) {
