@@ -25,13 +25,13 @@ extension Situation {
 
     func earliestPass(of limit: ReviewLimit, from: Instant) -> Instant? {
         switch limit.kind {
-        case .max(let count, let window?, let scope):
+        case .max(let count, let window?, let scope) where count > 0:
             // Grants leave the window one by one; the last that has to leave decides. A window is
             // closed at both ends, so it is left a millisecond after its full length.
             return ledgers(scope).map { ledger in
                 let times = ledger.countingTimes(at: from, within: window)
                 if times.count < count { return from }
-                return times[times.count - max(count, 1)] + window + .milliseconds(1)
+                return times[times.count - count] + window + .milliseconds(1)
             }.max()
         case .interval(let interval, let scope):
             return ledgers(scope).map { clears(interval, after: $0, from: from) }
@@ -44,7 +44,7 @@ extension Situation {
             guard case .elapsed(let length) = suppression.end, let mark = mark(of: suppression)
             else { return nil }
             return max(from, mark.at + length)
-        case .max(_, nil, _), .perVersion:
+        case .max, .perVersion:
             return nil
         }
     }

@@ -72,8 +72,10 @@ public struct ReviewSubjectState: Sendable, Hashable {
         case .reset:
             resetCounts()
         case .requireMore:
-            for name in counters.keys {
-                counters[name]?.atLastGrant = counters[name]?.total ?? 0
+            counters = counters.mapValues { counter in
+                var counter = counter
+                counter.atLastGrant = counter.total
+                return counter
             }
             hasCountedGrant = true
         case .none:
