@@ -1,12 +1,6 @@
 import JSON
+import Policies
 import Time
-
-/// Where the app came from.
-public enum ReviewDistribution: String, Sendable, Hashable, CaseIterable {
-    case appStore
-    case testFlight
-    case development
-}
 
 /// The environment of the key that was used.
 public enum ReviewEnvironment: String, Sendable, Hashable, CaseIterable {
