@@ -64,7 +64,7 @@ import Time
         let asks = try (1...6).map {
             try second.donate("use", at: start + .hours(Int64($0))).asks
         }
-        // The sixth meets the reservation of the fifth.
+        // The counts stay after the grant, and its lease of ten minutes is over by the sixth.
         #expect(asks == [false, false, false, false, true, true])
     }
 
