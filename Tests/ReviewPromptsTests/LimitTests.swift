@@ -23,7 +23,9 @@ import Time
         for day in 0..<5 { try story.prompt(at: start + .days(Int64(day))) }
         story.policy.limits = [.cap(2, .days(30))]
         let decision = try story.donate("use", at: start + .days(5))
-        #expect(decision.nextEligibleAt == start + .days(33) + .milliseconds(1))
+        let clear = start + .days(33) + .milliseconds(1)
+        #expect(decision.nextEligibleAt == clear)
+        #expect(decision.verdicts.first { $0.rule == "cap" }?.clearsAt == clear)
     }
 
     @Test func `a downgrade and upgrade does not defeat the set of versions`() throws {
