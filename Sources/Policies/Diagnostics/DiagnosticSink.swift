@@ -15,6 +15,14 @@ package final class DiagnosticSink {
 
     package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
+    /// Whether something inside the range was refused already.
+    package func hasErrors(in range: SourceRange?) -> Bool {
+        guard let range else { return false }
+        return diagnostics.contains {
+            $0.severity == .error && $0.range.start >= range.start && $0.range.start <= range.end
+        }
+    }
+
     package func error(
         _ code: Code, _ message: String, at range: SourceRange, help: String? = nil
     ) {

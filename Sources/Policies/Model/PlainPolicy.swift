@@ -7,23 +7,20 @@ public struct PlainPolicy: Sendable {
     public let name: String
     /// What the policy is for, in prose; empty where the file says nothing.
     public let description: String
-    /// The variables its environment declares, with their slots as indices, in slot order.
-    public let inputs: [String]
-    /// The names of `variables.`, in slot order after the inputs.
-    public let variables: [String]
+    /// What the expressions were compiled against: the inputs' slots, then those of variables.
+    public let environment: Environment
     /// The rules.
     public let rule: PlainBlock
     /// The file.
     public let source: PolicySource
 
     package init(
-        name: String, description: String, inputs: [String], variables: [String],
+        name: String, description: String, environment: Environment,
         rule: PlainBlock, source: PolicySource
     ) {
         self.name = name
         self.description = description
-        self.inputs = inputs
-        self.variables = variables
+        self.environment = environment
         self.rule = rule
         self.source = source
     }

@@ -1,3 +1,5 @@
+import CEL
+
 /// A checked policy of kind `trust`: immutable, complete, ready to run.
 public struct TrustPolicy: Sendable {
     /// The policy's name.
@@ -22,6 +24,8 @@ public struct TrustPolicy: Sendable {
     public let variables: [Variable]
     /// The index of every value that expressions read.
     public let slots: SlotLayout
+    /// What the expressions were compiled against; its slots are those of `slots`.
+    public let environment: Environment
     /// The file.
     public let source: PolicySource
 
@@ -40,7 +44,7 @@ public struct TrustPolicy: Sendable {
         name: String, version: Int, description: String, categories: [Category],
         attributes: [AttributeDeclaration], velocity: [VelocityWindow], model: ModelReference?,
         rule: RuleBlock, rules: [RuleSummary], variables: [Variable], slots: SlotLayout,
-        source: PolicySource
+        environment: Environment, source: PolicySource
     ) {
         self.name = name
         self.version = version
@@ -53,6 +57,7 @@ public struct TrustPolicy: Sendable {
         self.rules = rules
         self.variables = variables
         self.slots = slots
+        self.environment = environment
         self.source = source
     }
 }

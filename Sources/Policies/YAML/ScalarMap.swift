@@ -38,6 +38,16 @@ package struct ScalarMap: Sendable {
         source.position(at: origins[min(max(offset, 0), origins.count - 1)])
     }
 
+    /// The places of a range of UTF-8 offsets into `text`.
+    package func range(utf8 offsets: Range<Int>) -> SourceRange {
+        let start = scalars(before: offsets.lowerBound)
+        return range(start..<max(start, scalars(before: offsets.upperBound)))
+    }
+
+    private func scalars(before offset: Int) -> Int {
+        text.utf8.prefix(max(offset, 0)).reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
+    }
+
     /// The places of a range of scalar offsets into `text`.
     package func range(_ offsets: Range<Int>) -> SourceRange {
         let start = position(atScalar: offsets.lowerBound)
