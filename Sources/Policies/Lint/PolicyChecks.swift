@@ -1,3 +1,5 @@
+import CEL
+
 /// What is checked once a trust policy is read as a whole.
 struct PolicyChecks {
     let policy: TrustPolicy
