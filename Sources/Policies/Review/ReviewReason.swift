@@ -23,7 +23,7 @@ public struct ReviewReason: Sendable {
 /// A condition on counts. In YAML the parts of `all`, `any` and `not` name their reason:
 /// `{any: [{finishedTranscript: 2}, {exportedVideo: {atLeast: 2, within: 7d}}]}`.
 public indirect enum ReviewRequirement: Sendable, Hashable {
-    /// `{atLeast: 3}`, `{atLeast: 3, within: 7d}`: so many donations, in `[now − within, now]` if
+    /// `{atLeast: 3}`, `{atLeast: 3, within: 7d}`: so many donations, in `(now − within, now]` if
     /// a window is given.
     case count(reason: String, atLeast: Int, within: Duration?)
     /// `{distinctDays: 5, within: 7d}`: donations on so many days among the last so many, today
