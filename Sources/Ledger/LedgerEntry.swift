@@ -1,5 +1,5 @@
-public import JSON
-public import Time
+import JSON
+import Time
 
 /// What every entry of the ledger says in the open: the leaf of the Merkle tree.
 ///
