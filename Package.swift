@@ -52,7 +52,7 @@ let package = Package(
         // Floor 1: languages, encodings, time
         module("JSON", ["CSimdjson"]),
         module("Time"),
-        module("Ledger", ["CCrypto"]),
+        module("Ledger", ["CCrypto", "JSON", "Time"]),
         module("CEL", ["CRE2", "Time"]),
 
         // Floor 2: what a user writes
