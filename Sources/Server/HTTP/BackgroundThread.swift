@@ -1,12 +1,12 @@
 import Glibc
+import Synchronization
 
 /// A thread of the operating system that runs one closure.
 final class BackgroundThread: Sendable {
     private let handle: pthread_t
 
     /// Starts the thread. Nil if the system has none left.
-    /// - Parameter name: at most 15 bytes, for debuggers and `top`.
-    init?(name: String, _ body: @escaping @Sendable () -> Void) {
+    init?(_ body: @escaping @Sendable () -> Void) {
         var handle = pthread_t()
         let box = Unmanaged.passRetained(Box(body))
         let status = pthread_create(
@@ -21,7 +21,6 @@ final class BackgroundThread: Sendable {
             box.release()
             return nil
         }
-        pthread_setname_np(handle, name)
         self.handle = handle
     }
 
@@ -36,24 +35,32 @@ final class BackgroundThread: Sendable {
 
 /// A flag that one thread raises and another sleeps on.
 final class WakeUp: Sendable {
-    private let descriptor: Int32
+    // A pipe: its closed end wakes a sleeper, needs no byte, and cannot be missed.
+    private let reader: Int32
+    private let writer: Atomic<Int32>
 
     init?() {
-        descriptor = eventfd(0, Int32(EFD_CLOEXEC.rawValue | EFD_NONBLOCK.rawValue))
-        guard descriptor >= 0 else { return nil }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        reader = ends[0]
+        writer = Atomic(ends[1])
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit {
+        raise()
+        close(reader)
+    }
 
     /// Raises the flag for good.
     func raise() {
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+        let descriptor = writer.exchange(-1, ordering: .acquiringAndReleasing)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Sleeps. True if the flag was raised, false if the time was up.
     func sleep(milliseconds: Int64) -> Bool {
-        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        var poll = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
         return Glibc.poll(&poll, 1, Int32(clamping: milliseconds)) > 0
     }
 }

@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import Synchronization
 
 // What libmicrohttpd calls, in the order in which it does so for one request. All run on the
 // thread of the pool that owns the connection.
@@ -7,7 +8,7 @@ import Glibc
 /// A connection opens or closes.
 let connectionChanged: MHD_NotifyConnectionCallback = { core, connection, context, change in
     guard let core = ServerCore.from(core), let connection, let context else { return }
-    if change == MHD_CONNECTION_NOTIFY_STARTED {
+    if change == .CONNECTION_NOTIFY_STARTED {
         let deadline = monotonicMilliseconds() + core.limits.idleMilliseconds
         let opened = Connection(
             socket: discern_connection_socket(connection), deadline: deadline)
@@ -46,7 +47,7 @@ let leaveEncoded:
 /// connection was suspended, once more when the answer is there.
 let requestProceeded: MHD_AccessHandlerCallback = {
     _, _, _, method, _, data, size, state in
-    guard let state = state?.pointee, let method, let size else { return MHD_NO }
+    guard let state = state?.pointee, let method, let size else { return .NO }
     let exchange = Unmanaged<Exchange>.fromOpaque(state).takeUnretainedValue()
     if !exchange.hasHead { return exchange.takeHead(method: String(cString: method)) }
     if size.pointee > 0 {

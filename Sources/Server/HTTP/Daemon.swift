@@ -44,26 +44,28 @@ final class Daemon: @unchecked Sendable {
         _ core: UnsafeMutableRawPointer, listening: Int32, threads: Int, limits: ServerLimits
     ) -> OpaquePointer? {
         var options = [
-            option(MHD_OPTION_LISTEN_SOCKET, Int(listening)),
-            option(MHD_OPTION_THREAD_POOL_SIZE, threads),
-            option(MHD_OPTION_CONNECTION_LIMIT, limits.connections),
-            option(MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.headerBytes),
+            option(.LISTEN_SOCKET, Int(listening)),
+            option(.THREAD_POOL_SIZE, threads),
+            option(.CONNECTION_LIMIT, limits.connections),
+            option(.CONNECTION_MEMORY_LIMIT, limits.headerBytes),
             // Our deadlines act first; this one is the second line.
             option(
-                MHD_OPTION_CONNECTION_TIMEOUT,
+                .CONNECTION_TIMEOUT,
                 Int(max(limits.idleMilliseconds, limits.bodyMilliseconds) / 1000 + 30)),
-            option(MHD_OPTION_STRICT_FOR_CLIENT, 1),
+            option(.STRICT_FOR_CLIENT, 1),
             option(
-                MHD_OPTION_NOTIFY_CONNECTION, unsafeBitCast(connectionChanged, to: Int.self), core),
+                .NOTIFY_CONNECTION, unsafeBitCast(connectionChanged, to: Int.self), core),
             option(
-                MHD_OPTION_URI_LOG_CALLBACK, unsafeBitCast(requestBegan, to: Int.self), core),
-            option(MHD_OPTION_UNESCAPE_CALLBACK, unsafeBitCast(leaveEncoded, to: Int.self)),
-            option(MHD_OPTION_NOTIFY_COMPLETED, unsafeBitCast(requestEnded, to: Int.self), core),
-            option(MHD_OPTION_END, 0),
+                .URI_LOG_CALLBACK, unsafeBitCast(requestBegan, to: Int.self), core),
+            option(.UNESCAPE_CALLBACK, unsafeBitCast(leaveEncoded, to: Int.self)),
+            option(.NOTIFY_COMPLETED, unsafeBitCast(requestEnded, to: Int.self), core),
+            option(.END, 0),
         ]
         return options.withUnsafeMutableBufferPointer { options in
+            // An array is passed as the address of its first item.
             let arguments: [any CVarArg] = [
-                MHD_OPTION_ARRAY.rawValue, options.baseAddress ?? core, MHD_OPTION_END.rawValue,
+                MHD_OPTION.ARRAY.rawValue, Int(bitPattern: options.baseAddress),
+                MHD_OPTION.END.rawValue,
             ]
             return withVaList(arguments) {
                 MHD_start_daemon_va(

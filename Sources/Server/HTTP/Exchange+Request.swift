@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import Synchronization
 
 // How a request is read and handed over. For the connection's thread.
 extension Exchange {
@@ -14,7 +15,7 @@ extension Exchange {
             // Up to 64 KiB on the client's word; beyond that memory follows what has arrived.
             body.reserveCapacity(min(length, 64 << 10))
         }
-        return MHD_YES
+        return .YES
     }
 
     private func headRefusal() -> Problem? {
@@ -53,14 +54,14 @@ extension Exchange {
         }
         refusal = problem.response
         socket.wait(for: .body, until: monotonicMilliseconds() + core.limits.bodyMilliseconds)
-        return MHD_YES
+        return .YES
     }
 
     /// One piece of the body.
     func takeBody(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
         if refusal == nil, piece.count <= bodyLimit - body.count {
             body.append(contentsOf: piece)
-            return MHD_YES
+            return .YES
         }
         if refusal == nil {
             refusal = bodyTooLarge().response
@@ -68,7 +69,7 @@ extension Exchange {
         }
         // A chunked body tells no length: past the limit of what we throw away, the socket closes.
         discarded += piece.count
-        return discarded <= core.limits.discardedBytes ? MHD_YES : MHD_NO
+        return discarded <= core.limits.discardedBytes ? .YES : .NO
     }
 
     /// The request is there whole, or its answer is.
@@ -80,7 +81,7 @@ extension Exchange {
             isEntered = true
             socket.wait(for: .handling, until: .max)
             dispatch()
-            if suspendUnlessAnswered() { return MHD_YES }
+            if suspendUnlessAnswered() { return .YES }
         }
         // Resumed. In the rare case of an answer that arrived while we were suspending, its
         // thread is between two stores; that is a matter of nanoseconds.
@@ -105,9 +106,9 @@ extension Exchange {
         let response = answer.body.withUnsafeBytes { body in
             MHD_create_response_from_buffer(
                 body.count, UnsafeMutableRawPointer(mutating: body.baseAddress),
-                MHD_RESPMEM_MUST_COPY)
+                .RESPMEM_MUST_COPY)
         }
-        guard let response else { return MHD_NO }
+        guard let response else { return .NO }
         defer { MHD_destroy_response(response) }
         MHD_add_response_header(response, "Content-Type", answer.contentType)
         for header in answer.headers {

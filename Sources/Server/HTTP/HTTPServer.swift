@@ -63,12 +63,12 @@ public final class HTTPServer: Sendable {
         address = socket.address
         let core = ServerCore(configuration, handler: handler)
         self.core = core
-        guard let stopWatch = WakeUp() else { throw .system("eventfd", errno) }
+        guard let stopWatch = WakeUp() else { throw .system("pipe", errno) }
         self.stopWatch = stopWatch
         let daemon = try Daemon(
             core: core, listening: socket, threads: min(max(configuration.threads, 2), 64))
         let tick = configuration.limits.deadlineTickMilliseconds
-        let watch = BackgroundThread(name: "deadlines") {
+        let watch = BackgroundThread {
             while !stopWatch.sleep(milliseconds: tick) {
                 core.connections.shutDownOverdue(at: monotonicMilliseconds())
             }

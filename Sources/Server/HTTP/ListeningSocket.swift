@@ -10,7 +10,8 @@ struct ListeningSocket: ~Copyable {
 
     init(_ address: SocketAddress, backlog: Int) throws(HTTPServer.StartError) {
         let descriptor = socket(
-            address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            address.family,
+            Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw .system("socket", errno) }
         var one: Int32 = 1
         setsockopt(

@@ -18,7 +18,8 @@ struct RequestHead {
     static func read(_ connection: OpaquePointer) -> RequestHead {
         var head = RequestHead()
         withUnsafeMutablePointer(to: &head) { pointer in
-            _ = MHD_get_connection_values_n(connection, MHD_HEADER_KIND, takeHeader, pointer)
+            _ = MHD_get_connection_values_n(
+                connection, MHD_ValueKind.HEADER_KIND, takeHeader, pointer)
         }
         return head
     }
@@ -81,11 +82,11 @@ struct RequestHead {
 }
 
 private let takeHeader: MHD_KeyValueIteratorN = { head, _, name, nameSize, value, valueSize in
-    guard let head, let name else { return MHD_YES }
+    guard let head, let name else { return .YES }
     head.assumingMemoryBound(to: RequestHead.self).pointee.take(
         name: UnsafeRawBufferPointer(start: name, count: nameSize),
         value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueSize))
-    return MHD_YES
+    return .YES
 }
 
 extension UnsafeRawBufferPointer {
