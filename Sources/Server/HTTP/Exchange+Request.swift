@@ -9,7 +9,9 @@ extension Exchange {
         hasHead = true
         method = HTTPMethod(name)
         head = RequestHead.read(connection)
-        if let refusal = headRefusal() { return refuse(refusal) }
+        // Where a request ends is not known if its headers read two ways: nothing after it counts.
+        if let problem = head.refusal(core.limits) { return refuse(problem, readingBody: false) }
+        if let problem = targetRefusal() { return refuse(problem, readingBody: true) }
         socket.wait(for: .body, until: monotonicMilliseconds() + core.limits.bodyMilliseconds)
         if let length = head.contentLength, length > 0 {
             // Up to 64 KiB on the client's word; beyond that memory follows what has arrived.
@@ -18,9 +20,8 @@ extension Exchange {
         return .YES
     }
 
-    private func headRefusal() -> Problem? {
+    private func targetRefusal() -> Problem? {
         let limits = core.limits
-        if let problem = head.refusal(limits) { return problem }
         guard target.utf8.count <= limits.targetBytes else {
             return Problem(
                 .targetTooLong, detail: "The target is longer than \(limits.targetBytes) bytes.")
@@ -45,9 +46,11 @@ extension Exchange {
     /// Answers at once if nothing is under way behind the head, or too much to read; else reads
     /// and drops the body first. A client that is still sending would lose the answer to the
     /// reset that closing a socket with unread bytes causes.
-    private func refuse(_ problem: Problem) -> MHD_Result {
+    private func refuse(_ problem: Problem, readingBody: Bool) -> MHD_Result {
         let length = head.contentLength ?? 0
-        if length == 0 || head.expectsContinue || length > core.limits.discardedBytes {
+        if !readingBody || length == 0 || head.expectsContinue
+            || length > core.limits.discardedBytes
+        {
             var response = problem.response
             response.closesConnection = true
             return send(response)
