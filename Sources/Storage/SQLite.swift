@@ -43,6 +43,17 @@ struct Connection: ~Copyable {
         if status != SQLITE_OK { throw error(status, doing: sql) }
     }
 
+    /// Has SQLite put the count of pages in the write-ahead log there after each commit.
+    /// The memory must outlive the connection.
+    func countWALPages(into pages: UnsafeMutablePointer<Int32>) {
+        sqlite3_wal_hook(
+            handle,
+            { context, _, _, pages in
+                context?.assumingMemoryBound(to: Int32.self).pointee = pages
+                return SQLITE_OK
+            }, pages)
+    }
+
     /// Prepares a statement to be used many times.
     func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var statement: OpaquePointer?

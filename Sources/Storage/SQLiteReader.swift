@@ -32,7 +32,7 @@ public final class SQLiteReader: LedgerReader {
     }
 
     public func page(_ query: EntryQuery) throws -> EntryPage {
-        try read { try $0.page(query) { key in try self.index.sequences(of: key, rows: $0) } }
+        try read { try $0.page(query) { try self.index.sequences(of: $0, rows: $1) } }
     }
 
     private func read<R>(_ body: (Reading) throws -> R) throws -> R {

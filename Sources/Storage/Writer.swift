@@ -1,6 +1,7 @@
 import CSQLite
 import Engine
 import Ledger
+import Time
 
 /// The one connection that writes. Only the engine's thread uses it.
 final class Writer: @unchecked Sendable {
@@ -16,7 +17,7 @@ final class Writer: @unchecked Sendable {
     private let rollbackStatement: Statement
     private var isInTransaction = false
     /// Pages in the write-ahead log after the latest commit, as SQLite's hook reports them.
-    private var walPages: Int32 = 0
+    private let pages: UnsafeMutablePointer<Int32>
 
     init(path: String) throws {
         connection = try Connection(path: path, readOnly: false)
@@ -39,19 +40,10 @@ final class Writer: @unchecked Sendable {
         begin = try connection.prepare("BEGIN IMMEDIATE")
         commitStatement = try connection.prepare("COMMIT")
         rollbackStatement = try connection.prepare("ROLLBACK")
-        let hook: @convention(c) (
-            UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32
-        ) -> Int32 = { context, _, _, pages in
-            context?.assumingMemoryBound(to: Int32.self).pointee = pages
-            return SQLITE_OK
-        }
         pages = .allocate(capacity: 1)
         pages.initialize(to: 0)
-        connection.setWALHook(hook, context: pages)
+        connection.countWALPages(into: pages)
     }
-
-    /// Where SQLite's hook puts the count of pages.
-    private let pages: UnsafeMutablePointer<Int32>
 
     deinit { pages.deallocate() }
 

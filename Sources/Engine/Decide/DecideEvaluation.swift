@@ -46,7 +46,7 @@ extension EvaluateCommand {
             return earlier.action == action
                 ? .replayed(earlier) : .refused(.requestIDReused(requestID))
         }
-        do {
+        do throws(Refusal) {
             guard let acting = context.acting else { throw Refusal.noPolicy(category) }
             let attributes = try self.attributes.get()
             if force != nil, context.tenant.environment != .sandbox { throw Refusal.sandboxOnly }

@@ -64,9 +64,9 @@ struct Facts {
         activation.set(Fixed.contextCategory, category.rawValue)
         activation.set(Fixed.subjectAuthorization, authorization.rawValue)
         if let authorizationEndsAt {
-            activation.set(Fixed.subjectAuthorizationEndsAt, Timestamp(authorizationEndsAt))
+            activation.set(Fixed.subjectAuthorizationEndsAt, .timestamp(authorizationEndsAt))
         }
-        activation.set(Fixed.now, Timestamp(now))
+        activation.set(Fixed.now, .timestamp(now))
         for (index, declaration) in policy.attributes.enumerated() {
             guard let value = attribute(declaration.name) else { continue }
             let slot = policy.slots.attribute(index)
@@ -75,7 +75,7 @@ struct Facts {
             case .value(.int(let number)): activation.set(slot, number)
             case .value(.double(let number)): activation.set(slot, number)
             case .value(.string(let text)): activation.set(slot, text)
-            case .value(.timestamp(let instant)): activation.set(slot, Timestamp(instant))
+            case .value(.timestamp(let instant)): activation.set(slot, .timestamp(instant))
             // Rules may only ask whether it is there.
             case .digest(let digest): activation.set(slot, digest)
             }
@@ -142,12 +142,13 @@ struct Facts {
     }
 }
 
-extension Timestamp {
-    /// The instant, in the language's terms.
-    init(_ instant: Instant) {
+
+
+extension Value {
+    /// The instant in the language's terms; both have the same range.
+    static func timestamp(_ instant: Instant) -> Value {
         let seconds = instant.seconds
-        self.init(
-            seconds: seconds,
-            nanoseconds: Int32((instant.milliseconds - seconds * 1000) * 1_000_000))
+        let nanoseconds = Int32((instant.milliseconds - seconds * 1000) * 1_000_000)
+        return Timestamp(seconds: seconds, nanoseconds: nanoseconds).map { .timestamp($0) } ?? .null
     }
 }

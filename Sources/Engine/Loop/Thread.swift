@@ -72,15 +72,14 @@ public final class Thread: @unchecked Sendable {
     // Unchecked: `handle` is written once, before the thread can be joined.
     private var handle = pthread_t()
 
-    /// Starts a thread. The name, of at most 15 bytes, is what debuggers and `top` show.
+    /// Starts a thread.
     public init(name: String, _ body: @escaping @Sendable () -> Void) {
-        let box = Unmanaged.passRetained(Body(name: name, run: body))
+        let box = Unmanaged.passRetained(Body(run: body))
         let status = pthread_create(
             &handle, nil,
             { context in
                 guard let context else { return nil }
                 let body = Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
-                pthread_setname_np(pthread_self(), body.name)
                 body.run()
                 return nil
             }, box.toOpaque())
@@ -92,12 +91,8 @@ public final class Thread: @unchecked Sendable {
     public func join() { pthread_join(handle, nil) }
 
     private final class Body: Sendable {
-        let name: String
         let run: @Sendable () -> Void
 
-        init(name: String, run: @escaping @Sendable () -> Void) {
-            self.name = name
-            self.run = run
-        }
+        init(run: @escaping @Sendable () -> Void) { self.run = run }
     }
 }

@@ -50,7 +50,7 @@ public struct FieldReader: Sendable {
         guard let value = value(name) else { return nil }
         guard case .string(let text) = value else { throw wrong(name, value, ["string"]) }
         guard (1...maxBytes).contains(text.utf8.count) else {
-            throw wrong(name, value, ["1 to \(maxBytes) bytes"])
+            throw wrong(name, value, [.string("1 to \(maxBytes) bytes")])
         }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw wrong(name, value, ["no control characters"])
