@@ -11,7 +11,9 @@ enum TestZones {
     static let arePresent = FileManager.default.fileExists(atPath: folder + "Europe/London")
     static let database: ZoneDatabase = {
         var zones: [String: ZoneRules] = [:]
-        for name in ["Europe/London", "Pacific/Apia", "America/New_York", "Asia/Beirut"] {
+        for name in [
+            "Europe/London", "Pacific/Apia", "America/New_York", "Asia/Beirut", "Asia/Tokyo",
+        ] {
             guard let data = FileManager.default.contents(atPath: folder + name) else { continue }
             zones[name] = try? ZoneRules(name: name, tzif: Array(data))
         }
