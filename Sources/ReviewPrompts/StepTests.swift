@@ -127,7 +127,7 @@ private struct StepTestRun {
         case .pass:
             return nil
         case .reset:
-            subject.resetCounts()
+            subject = try ReviewPrompts.reset(subject, now: now)
             return nil
         case .outcome(let requested, let reason):
             guard let grant = lastGrant else {

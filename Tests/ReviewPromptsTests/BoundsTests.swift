@@ -136,7 +136,45 @@ import Time
         story.subjects["bert"] = nil
         let state = try #require(story.devices["phone"])
         #expect(!String(decoding: canonical(state.json), as: UTF8.self).contains("bert"))
-        #expect(try story.donate("use", at: start + .days(1)).failing == ["cap"])
+        let held = try story.donate("use", at: start + .days(1))
+        #expect(held.failing == ["cap"])
+        #expect(held.nextEligibleAt == start + .days(365) + .milliseconds(1))
+    }
+
+    @Test func `an erased subject's prompts count for 365 days on the device and no longer`() throws
+    {
+        let limits: [[ReviewLimit]] = [
+            [.version()], [.cap(1, nil)], [.interval(.elapsed(.days(390)))],
+            [.interval(.calendarDays(390))], [.cap(1, .days(400))],
+        ]
+        for limits in limits {
+            var story = Story(.uses(1, limits))
+            try story.prompt(at: start, subject: "bert")
+            story.devices["phone"]?.eraseSubject("bert")
+            let end = start + .days(365)
+            let held = try story.donate("use", at: start + .days(1))
+            #expect(held.nextEligibleAt == end + .milliseconds(1), "\(limits)")
+            #expect(try !story.donate("use", at: end).asks)
+            #expect(try story.donate("use", at: end + .milliseconds(1)).asks, "\(limits)")
+            #expect(story.devices["phone"]?.ledger.grants.count == 1)
+        }
+    }
+
+    @Test func `a reset draws the consequence of an ended lease first`() throws {
+        var story = Story(.uses(1, afterGrant: .requireMore(2)))
+        try story.donate("use", at: start)
+        let later = start + .hours(1)
+        story.subjects["anna"] = try ReviewPrompts.reset(
+            try #require(story.subjects["anna"]), now: later)
+        // The silent grant counted before the reset, so no more than one donation is needed.
+        #expect(try story.donate("use", at: later).asks)
+        var alias = ReviewSubjectState()
+        alias = try ReviewPrompts.merge(
+            install: alias, installID: "a", into: alias, accountID: "b", now: start
+        ).install
+        #expect(throws: ReviewPromptError.aliased(to: "b")) {
+            try ReviewPrompts.reset(alias, now: start)
+        }
     }
 }
 
