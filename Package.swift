@@ -88,7 +88,7 @@ let package = Package(
         tests("PoliciesTests", ["CEL", "JSON", "Policies", "Time"]),
         tests("ReviewPromptsTests", ["Policies", "ReviewPrompts", "Time"]),
         tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
-        tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time"]),
+        tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
         tests("ServerTests", ["JSON", "Server"]),
         tests("ScenarioTests", ["JSON", "Time"]),
     ],
