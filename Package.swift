@@ -57,7 +57,7 @@ let package = Package(
 
         // Floor 2: what a user writes
         module("Policies", ["CEL", "CYAML", "JSON", "Ledger", "Time"]),
-        module("Scoring", ["JSON"]),
+        module("Scoring", ["JSON", "Policies"]),
 
         // Floor 3: the domain, pure
         module("TrustInsights", ["CEL", "JSON", "Policies", "Scoring", "Time"]),

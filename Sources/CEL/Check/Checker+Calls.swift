@@ -1,0 +1,131 @@
+extension Checker {
+    mutating func call(
+        _ id: AST.NodeID, _ function: String, _ target: AST.NodeID?, _ arguments: [AST.NodeID]
+    ) -> Type {
+        var name = function
+        var receiver = target
+        if let target, let prefix = qualifiedName(target) {
+            // `math.greatest(1, 2)` looks like a member call but names a function.
+            for candidate in candidates(prefix + "." + function)
+            where overloads(candidate, isMember: false).isEmpty == false {
+                name = candidate
+                receiver = nil
+                break
+            }
+        } else if target == nil, !function.hasPrefix("_") {
+            name =
+                candidates(function).first { !overloads($0, isMember: false).isEmpty } ?? function
+            if name.hasPrefix(".") { name.removeFirst() }
+        }
+        var given: [Type] = receiver.map { [visit($0)] } ?? []
+        for argument in arguments { given.append(visit(argument)) }
+        let options = overloads(name, isMember: receiver != nil)
+        guard !options.isEmpty else {
+            reference(id, name, [])
+            if !given.contains(.error) { undeclared(id, name, isMember: receiver != nil) }
+            return environment.checking == .strict ? .error : .dyn
+        }
+        return resolve(id, name, options, given, isMember: receiver != nil)
+    }
+
+    func overloads(_ name: String, isMember: Bool) -> [Function.Overload] {
+        var found = Library.functions[name]?.overloads.filter { $0.isMember == isMember } ?? []
+        for function in environment.functions where function.name == name {
+            found += function.overloads.filter { $0.isMember == isMember }
+        }
+        return found
+    }
+
+    private mutating func reference(_ id: AST.NodeID, _ name: String, _ overloads: [String]) {
+        ast.nodes[Int(id.index)].reference = .function(name, overloads: overloads)
+    }
+
+    private mutating func resolve(
+        _ id: AST.NodeID, _ name: String, _ options: [Function.Overload], _ given: [Type],
+        isMember: Bool
+    ) -> Type {
+        var matching: [String] = []
+        var result: Type?
+        for option in options where option.parameters.count == given.count {
+            let signature = types.instantiate(option.parameters + [option.result])
+            guard types.assign(given, to: Array(signature.dropLast())) else { continue }
+            matching.append(option.id)
+            let found = types.resolve(signature[signature.count - 1])
+            if let known = result {
+                if !known.isDyn, known != found { result = .dyn }
+            } else {
+                result = found
+            }
+        }
+        reference(id, name, matching)
+        if let result { return result }
+        if !given.contains(.error) { mismatch(id, name, options, given, isMember: isMember) }
+        return environment.checking == .strict ? .error : .dyn
+    }
+
+    private mutating func undeclared(_ id: AST.NodeID, _ name: String, isMember: Bool) {
+        let known = Library.functions.filter { entry in
+            entry.value.overloads.contains { $0.isMember == isMember }
+        }.keys.filter { !$0.contains("_") && !$0.hasPrefix("@") }
+        let other = !overloads(name, isMember: !isMember).isEmpty
+        let help =
+            other
+            ? (isMember ? "call it as `\(name)(…)`" : "call it as `x.\(name)(…)`")
+            : suggestion(name, Array(known) + environment.functions.map(\.name))
+        report(
+            ast[id].range, "cel.undeclared.function", "there is no function `\(name)`", help: help)
+    }
+
+    private mutating func mismatch(
+        _ id: AST.NodeID, _ name: String, _ options: [Function.Overload], _ given: [Type],
+        isMember: Bool
+    ) {
+        let shown = given.map { types.resolve($0, isFinal: true) }
+        let list = { (types: ArraySlice<Type>) in
+            "(" + types.map(\.description).joined(separator: ", ") + ")"
+        }
+        let what: String
+        if let sign = Self.operatorSign(name) {
+            what = "`\(sign)` cannot be applied to \(list(shown[...]))"
+        } else if isMember {
+            what = "`\(shown[0]).\(name)` cannot be called with \(list(shown.dropFirst()))"
+        } else {
+            what = "`\(name)` cannot be called with \(list(shown[...]))"
+        }
+        report(ast[id].range, "cel.type.overload", what, help: help(name, shown, options))
+    }
+
+    private func help(_ name: String, _ given: [Type], _ options: [Function.Overload]) -> String? {
+        let numbers: [Type] = [.int, .uint, .double]
+        if given.count == 2, given[0] != given[1], given.allSatisfy({ numbers.contains($0) }) {
+            return given.contains(.double)
+                ? "convert one side: `double(x)`, or write the number with a point"
+                : "convert one side: `int(x)` or `uint(x)`"
+        }
+        if ["_&&_", "_||_", "!_"].contains(name) { return "each operand must be bool" }
+        if name == "_?_:_" {
+            return given.first == .bool || given.first?.isDyn == true
+                ? "both results must be of one type; `dyn(x)` allows different ones"
+                : "the condition must be bool"
+        }
+        if ["_==_", "_!=_", "@in"].contains(name) { return "`dyn(x)` compares different types" }
+        guard Self.operatorSign(name) == nil, options.count <= 4 else { return nil }
+        let signatures = options.map { option in
+            "("
+                + option.parameters.dropFirst(option.isMember ? 1 : 0).map(\.description)
+                .joined(separator: ", ") + ")"
+        }
+        return "it takes " + signatures.joined(separator: " or ")
+    }
+
+    static func operatorSign(_ name: String) -> String? {
+        switch name {
+        case "_?_:_": "?:"
+        case "@in": "in"
+        case "_[_]", "_[?_]": "[]"
+        case _ where name.hasPrefix("_") || name.hasSuffix("_"):
+            String(name.drop { $0 == "_" }.prefix { $0 != "_" })
+        default: nil
+        }
+    }
+}

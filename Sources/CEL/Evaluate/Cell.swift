@@ -1,0 +1,194 @@
+/// A value inside of the evaluator: 16 bytes, copied as such, owning nothing. What it points to
+/// lives in the arena of a program (constants) or of an activation (inputs and results).
+struct Cell: BitwiseCopyable {
+    enum Tag: UInt8 {
+        /// A slot without a value.
+        case absent
+        /// A slot whose program has not run yet.
+        case lazy
+        /// `code` is the error's code, `length` the node, `bits` the detail (see `Machine+Errors`).
+        case error
+        case null
+        /// `bits` is 0 or 1.
+        case bool
+        case int
+        case uint
+        case double
+        /// `bits` is the address of `length` bytes of UTF-8.
+        case string
+        /// `bits` is the address of `length` bytes.
+        case bytes
+        /// `bits` is the address of `length` cells.
+        case list
+        /// `bits` is the address of `length` pairs of cells, from `MapLayout.indexed` pairs on
+        /// followed by an index of their hashes.
+        case map
+        /// `bits` is seconds, `length` is nanoseconds.
+        case timestamp
+        /// `bits` is nanoseconds.
+        case duration
+        /// The type's runtime name, as a string.
+        case type
+        /// `bits` is the address of a cell, or 0 for none.
+        case optional
+        /// `bits` is the address of 4 or 16 bytes, `length` says how many.
+        case ip
+        /// As `ip`; `extra` is the length of the prefix.
+        case cidr
+    }
+
+    var bits: UInt64
+    var length: UInt32
+    var tag: Tag
+    var code: UInt8 = 0
+    var extra: UInt16 = 0
+
+    init(_ tag: Tag, bits: UInt64 = 0, length: UInt32 = 0) {
+        self.bits = bits
+        self.length = length
+        self.tag = tag
+    }
+
+    static let absent = Cell(.absent)
+    static let null = Cell(.null)
+    static let none = Cell(.optional)
+
+    @inline(__always) static func bool(_ value: Bool) -> Cell { Cell(.bool, bits: value ? 1 : 0) }
+    @inline(__always) static func int(_ value: Int64) -> Cell {
+        Cell(.int, bits: UInt64(bitPattern: value))
+    }
+    @inline(__always) static func int(_ value: Int) -> Cell { int(Int64(value)) }
+    @inline(__always) static func uint(_ value: UInt64) -> Cell { Cell(.uint, bits: value) }
+    @inline(__always) static func double(_ value: Double) -> Cell {
+        Cell(.double, bits: value.bitPattern)
+    }
+    @inline(__always) static func duration(_ nanoseconds: Int64) -> Cell {
+        Cell(.duration, bits: UInt64(bitPattern: nanoseconds))
+    }
+    @inline(__always) static func timestamp(_ value: Timestamp) -> Cell {
+        Cell(
+            .timestamp, bits: UInt64(bitPattern: value.seconds),
+            length: UInt32(bitPattern: value.nanoseconds))
+    }
+
+    /// A pointer of a cell: `count` fits 32 bits because the limits on sizes do.
+    @inline(__always) init(_ tag: Tag, _ address: UnsafeRawPointer?, count: Int) {
+        self.init(
+            tag, bits: UInt64(UInt(bitPattern: address)), length: UInt32(truncatingIfNeeded: count))
+    }
+
+    @inline(__always) var asBool: Bool { bits != 0 }
+    @inline(__always) var asInt: Int64 { Int64(bitPattern: bits) }
+    @inline(__always) var asDouble: Double { Double(bitPattern: bits) }
+    @inline(__always) var count: Int { Int(length) }
+    @inline(__always) var isTrue: Bool { tag == .bool && bits == 1 }
+    @inline(__always) var isFalse: Bool { tag == .bool && bits == 0 }
+    /// Everything below `null` is no value: an error, or a slot to be looked into.
+    @inline(__always) var isValue: Bool { tag.rawValue >= Tag.null.rawValue }
+    @inline(__always) var isError: Bool { tag == .error }
+
+    var asTimestamp: Timestamp { Timestamp(unchecked: asInt, Int32(bitPattern: length)) }
+
+    var address: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: UInt(bits)) }
+
+    /// The bytes of a string, byte sequence, type name or network address.
+    @inline(__always) var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: address, count: count)
+    }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The elements of a list, or for a map keys and values by turns.
+    @inline(__always) var cells: UnsafeBufferPointer<Cell> {
+        UnsafeBufferPointer(
+            start: address?.assumingMemoryBound(to: Cell.self),
+            count: tag == .map ? 2 * count : count)
+    }
+
+    var numeric: Numeric? {
+        switch tag {
+        case .int: .int(asInt)
+        case .uint: .uint(bits)
+        case .double: .double(asDouble)
+        default: nil
+        }
+    }
+
+    /// The value inside of an optional.
+    var wrapped: Cell? { address?.load(as: Cell.self) }
+}
+
+/// Memory that grows in chunks, never moves, and is given back all at once or down to a mark.
+struct Arena: ~Copyable {
+    struct Mark {
+        fileprivate var chunk: Int
+        fileprivate var cursor: UnsafeMutableRawPointer?
+        fileprivate var used: Int
+    }
+
+    private var chunks: [UnsafeMutableRawBufferPointer] = []
+    private var current = -1
+    private var cursor: UnsafeMutableRawPointer?
+    private var room = 0
+    /// Bytes handed out since the last reset.
+    private(set) var used = 0
+    /// The most bytes that may be handed out.
+    var limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    deinit {
+        for chunk in chunks { chunk.deallocate() }
+    }
+
+    /// Memory for so many bytes, aligned to 16; nil beyond the limit.
+    @inline(__always)
+    mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer? {
+        let size = (bytes + 15) & ~15
+        guard size <= room, used + size <= limit, let start = cursor else {
+            return allocateSlowly(size)
+        }
+        cursor = start + size
+        room -= size
+        used += size
+        return start
+    }
+
+    private mutating func allocateSlowly(_ size: Int) -> UnsafeMutableRawPointer? {
+        guard size >= 0, used + size <= limit else { return nil }
+        repeat {
+            current += 1
+            if current == chunks.count {
+                let wanted = max(size, 4096 << min(current, 8))
+                chunks.append(.allocate(byteCount: wanted, alignment: 16))
+            }
+            cursor = chunks[current].baseAddress
+            room = chunks[current].count
+        } while room < size
+        guard let start = cursor else { return nil }
+        cursor = start + size
+        room -= size
+        used += size
+        return start
+    }
+
+    /// Memory for so many cells; nil beyond the limit.
+    mutating func cells(_ count: Int) -> UnsafeMutablePointer<Cell>? {
+        // Counts come from lengths of 32 bits, so the product cannot overflow.
+        allocate(count * MemoryLayout<Cell>.stride)?.bindMemory(to: Cell.self, capacity: count)
+    }
+
+    var mark: Mark { Mark(chunk: current, cursor: cursor, used: used) }
+
+    mutating func rewind(to mark: Mark) {
+        current = mark.chunk
+        cursor = mark.cursor
+        used = mark.used
+        guard current >= 0, let cursor, let start = chunks[current].baseAddress else {
+            room = 0
+            return
+        }
+        room = chunks[current].count - (cursor - start)
+    }
+
+    mutating func reset() { rewind(to: Mark(chunk: -1, cursor: nil, used: 0)) }
+}

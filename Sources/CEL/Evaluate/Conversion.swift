@@ -1,0 +1,120 @@
+extension Arena {
+    /// A value as a cell; nil beyond the limit of memory.
+    mutating func cell(of value: Value) -> Cell? {
+        switch value {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .int(let value): return .int(value)
+        case .uint(let value): return .uint(value)
+        case .double(let value): return .double(value)
+        case .string(var value):
+            return value.withUTF8 { bytes(.string, UnsafeRawBufferPointer($0)) }
+        case .bytes(let value): return value.withUnsafeBytes { bytes(.bytes, $0) }
+        case .timestamp(let value): return .timestamp(value)
+        case .duration(let value): return .duration(value.totalNanoseconds)
+        case .type(let type):
+            var name = type.runtimeName
+            return name.withUTF8 { bytes(.type, UnsafeRawBufferPointer($0)) }
+        case .list(let elements):
+            guard let cells = cells(elements.count) else { return nil }
+            for (index, element) in elements.enumerated() {
+                guard let cell = cell(of: element) else { return nil }
+                cells[index] = cell
+            }
+            return Cell(.list, cells, count: elements.count)
+        case .map(let map): return cell(of: map)
+        case .optional(let wrapped):
+            guard let wrapped else { return Cell.none }
+            guard let cell = cell(of: wrapped), let place = cells(1) else { return nil }
+            place.initialize(to: cell)
+            return Cell(.optional, place, count: 1)
+        case .opaque(let type, let text):
+            guard type == "net.IP" || type == "net.CIDR", let parsed = NetworkText.parse(text)
+            else {
+                return .null
+            }
+            return network(parsed)
+        }
+    }
+
+    /// Two entries with one key keep the first: a host's map is not checked.
+    private mutating func cell(of map: ValueMap) -> Cell? {
+        guard let pairs = cells(2 * map.entries.count) else { return nil }
+        for (index, entry) in map.entries.enumerated() {
+            guard let key = cell(of: entry.key), let value = cell(of: entry.value) else {
+                return nil
+            }
+            pairs[2 * index] = key
+            pairs[2 * index + 1] = value
+        }
+        return MapLayout.index(Cell(.map, pairs, count: map.entries.count), in: &self).map
+    }
+
+    /// A copy of bytes as a cell of a kind.
+    mutating func bytes(_ tag: Cell.Tag, _ source: UnsafeRawBufferPointer) -> Cell? {
+        guard let place = allocate(source.count) else { return nil }
+        UnsafeMutableRawBufferPointer(start: place, count: source.count).copyMemory(from: source)
+        return Cell(tag, place, count: source.count)
+    }
+
+    mutating func network(_ address: NetworkText.Address) -> Cell? {
+        let tag: Cell.Tag = address.prefix == nil ? .ip : .cidr
+        var cell = address.bytes.withUnsafeBytes { bytes(tag, $0) }
+        cell?.extra = UInt16(address.prefix ?? 0)
+        return cell
+    }
+
+    /// A deep copy of a value into this arena.
+    mutating func copy(_ cell: Cell) -> Cell? {
+        switch cell.tag {
+        case .string, .bytes, .type, .ip, .cidr:
+            var copy = bytes(cell.tag, cell.bytes)
+            copy?.extra = cell.extra
+            return copy
+        case .list, .map:
+            let source = cell.cells
+            guard let cells = cells(source.count) else { return nil }
+            for (index, element) in source.enumerated() {
+                guard let copied = copy(element) else { return nil }
+                cells[index] = copied
+            }
+            let result = Cell(cell.tag, cells, count: cell.count)
+            return cell.tag == .map ? MapLayout.index(result, in: &self).map : result
+        case .optional:
+            guard let wrapped = cell.wrapped else { return Cell.none }
+            guard let inner = copy(wrapped), let place = cells(1) else { return nil }
+            place.initialize(to: inner)
+            return Cell(.optional, place, count: 1)
+        default: return cell
+        }
+    }
+}
+
+extension Cell {
+    /// The cell as a value of the host.
+    var value: Value {
+        switch tag {
+        case .absent, .lazy, .error, .null: return .null
+        case .bool: return .bool(asBool)
+        case .int: return .int(asInt)
+        case .uint: return .uint(bits)
+        case .double: return .double(asDouble)
+        case .string: return .string(text)
+        case .bytes: return .bytes(Array(bytes))
+        case .list: return .list(cells.map(\.value))
+        case .map:
+            let pairs = cells
+            return .map(
+                ValueMap(
+                    (0..<count).map {
+                        ValueMap.Entry(key: pairs[2 * $0].value, value: pairs[2 * $0 + 1].value)
+                    }))
+        case .timestamp: return .timestamp(asTimestamp)
+        case .duration: return .duration(CELDuration(totalNanoseconds: asInt))
+        case .type: return .type(WellKnown.typeNames[text] ?? .abstract(text, []))
+        case .optional: return .optional(wrapped?.value)
+        case .ip: return .opaque(type: "net.IP", text: NetworkText.text(self))
+        case .cidr: return .opaque(type: "net.CIDR", text: NetworkText.text(self))
+        }
+    }
+}

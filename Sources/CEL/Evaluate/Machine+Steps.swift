@@ -1,0 +1,248 @@
+extension Machine {
+    /// Everything that is not decided within the loop itself. Gives the next position.
+    mutating func perform(
+        _ i: Instruction, _ code: Code, _ constants: UnsafeMutablePointer<Cell>, _ pc: Int
+    ) -> Int {
+        let dst = Int(i.dst)
+        switch i.operation {
+        case .negate: frame[dst] = negate(value(i.a, code, constants))
+        case .call:
+            let arguments = UnsafeBufferPointer(start: frame + Int(i.a), count: Int(i.count))
+            if let failed = arguments.first(where: { $0.isError }) {
+                frame[dst] = failed
+            } else if let builtin = Builtin(rawValue: UInt16(truncatingIfNeeded: i.b)) {
+                frame[dst] = call(builtin, arguments, code)
+            }
+        case .host: frame[dst] = callHost(i, code)
+        case .matches:
+            let text = value(i.a, code, constants)
+            frame[dst] = text.isError ? text : matches(text, code.regexes[Int(i.b)])
+        case .list, .map: frame[dst] = build(i)
+        case .spread: spread(dst)
+        case .select, .selectOptional:
+            frame[dst] = select(
+                value(i.a, code, constants), Self.load(frame, constants, i.b),
+                isOptional: i.operation == .selectOptional)
+        case .has: frame[dst] = has(value(i.a, code, constants), Self.load(frame, constants, i.b))
+        case .present: frame[dst] = present(Int(-1 - i.a))
+        case .object, .anyPresent: frame[dst] = object(i, code, constants)
+        case .structure: frame[dst] = structure(i, code)
+        case .fail:
+            let detail = Self.load(frame, constants, i.a)
+            frame[dst] = error(
+                EvaluationError.Code(rawValue: UInt8(truncatingIfNeeded: i.count)) ?? .undeclared,
+                of: detail)
+        case .trace: trace.append((node, value(i.a, code, constants)))
+        default: return loopStep(i, code, constants, pc)
+        }
+        return pc
+    }
+
+    mutating func value(_ register: Int32, _ code: Code, _ constants: UnsafeMutablePointer<Cell>)
+        -> Cell
+    {
+        let cell = Self.load(frame, constants, register)
+        return cell.isValue ? cell : resolve(cell, register, code)
+    }
+
+    private mutating func loopStep(
+        _ i: Instruction, _ code: Code, _ constants: UnsafeMutablePointer<Cell>, _ pc: Int
+    ) -> Int {
+        let dst = Int(i.dst)
+        switch i.operation {
+        case .loop:
+            let range = value(i.a, code, constants)
+            frame[dst + 1] = .int(0)
+            if range.tag == .list || range.tag == .map {
+                frame[dst] = range
+                return pc + 2
+            }
+            frame[dst] = range.isError ? range : noOverload("a loop", range)
+        case .all, .exists: return accumulate(i, value(i.a, code, constants), pc)
+        case .one:
+            let cell = value(i.a, code, constants)
+            if cell.isTrue {
+                frame[dst].bits += 1
+            } else if !cell.isFalse {
+                frame[dst] = cell.isError ? cell : notBool(cell)
+                return Int(i.b)
+            }
+        case .oneEnd: frame[dst] = .bool(frame[dst].bits == 1)
+        case .listBegin, .mapBegin:
+            let isMap = i.operation == .mapBegin
+            let count = frame[Int(i.a)].count
+            charge(cells: isMap ? 2 * count : count)
+            let cells = arena.cells(isMap ? 2 * count : count)
+            frame[dst] = cells == nil ? outOfMemory() : Cell(isMap ? .map : .list, cells, count: 0)
+        case .append, .put, .merge: return accumulateInto(i, code, constants, pc)
+        case .mapEnd: frame[dst] = finishMap(frame[dst])
+        case .sortBy: frame[dst] = sortBy(frame[Int(i.a)], keys: frame[Int(i.b)])
+        case .unwrap:
+            let cell = value(i.a, code, constants)
+            if cell.tag == .optional, let wrapped = cell.wrapped {
+                frame[dst] = wrapped
+                return pc + 2
+            }
+            frame[dst] =
+                cell.tag == .optional || cell.isError ? cell : noOverload("optMap", cell)
+        case .wrap:
+            let cell = value(i.a, code, constants)
+            frame[dst] = cell.isError ? cell : some(cell)
+        case .flatten:
+            let cell = value(i.a, code, constants)
+            frame[dst] =
+                cell.tag == .optional || cell.isError ? cell : noOverload("optFlatMap", cell)
+        default: break
+        }
+        return pc
+    }
+
+    private mutating func accumulate(_ i: Instruction, _ cell: Cell, _ pc: Int) -> Int {
+        let decides = i.operation == .exists
+        if cell.tag == .bool {
+            guard cell.asBool == decides else { return pc }
+            frame[Int(i.dst)] = cell
+            return Int(i.b)
+        }
+        let failure = cell.isError ? cell : notBool(cell)
+        let before = frame[Int(i.dst)]
+        frame[Int(i.dst)] = before.isError ? merged(before, failure) : failure
+        return pc
+    }
+
+    /// `append`, `put` and `merge`: the memory was taken for as many as the loop has rounds.
+    private mutating func accumulateInto(
+        _ i: Instruction, _ code: Code, _ constants: UnsafeMutablePointer<Cell>, _ pc: Int
+    ) -> Int {
+        let dst = Int(i.dst)
+        if frame[dst].isError { return pc }
+        let cell = value(i.a, code, constants)
+        var failure = cell.isError ? cell : nil
+        let start = UnsafeMutableRawPointer(mutating: frame[dst].address)?
+            .assumingMemoryBound(to: Cell.self)
+        let count = frame[dst].count
+        switch i.operation {
+        case .append where failure == nil:
+            start?[count] = cell
+            frame[dst].length += 1
+        case .put where failure == nil:
+            let second = value(i.b, code, constants)
+            if second.isError {
+                failure = second
+            } else {
+                start?[2 * count] = cell
+                start?[2 * count + 1] = second
+                frame[dst].length += 1
+            }
+        case .merge where failure == nil:
+            if cell.tag == .map, cell.count == 1 {
+                start?[2 * count] = cell.cells[0]
+                start?[2 * count + 1] = cell.cells[1]
+                frame[dst].length += 1
+            } else {
+                failure = error(.invalidArgument, "`transformMapEntry` needs a map of one entry")
+            }
+        default: break
+        }
+        guard let failure else { return pc + 1 }
+        frame[dst] = failure
+        return pc
+    }
+
+    // MARK: Building
+
+    private mutating func spread(_ dst: Int) {
+        if frame[dst].tag == .optional {
+            frame[dst].code = 1
+        } else if !frame[dst].isError {
+            frame[dst] = noOverload("?", frame[dst])
+        }
+    }
+
+    /// A list or map literal from neighbouring registers.
+    private mutating func build(_ i: Instruction) -> Cell {
+        let isMap = i.operation == .map
+        let width = isMap ? 2 : 1
+        let source = frame + Int(i.a)
+        let total = width * Int(i.b)
+        if let failed = UnsafeBufferPointer(start: source, count: total).first(where: { $0.isError }
+        ) {
+            return failed
+        }
+        charge(cells: total)
+        guard let cells = arena.cells(total) else { return outOfMemory() }
+        var count = 0
+        for index in 0..<Int(i.b) {
+            var last = source[width * index + width - 1]
+            if last.tag == .optional, last.code == 1 {
+                guard let wrapped = last.wrapped else { continue }
+                last = wrapped
+            }
+            if isMap { cells[2 * count] = source[2 * index] }
+            cells[width * count + width - 1] = last
+            count += 1
+        }
+        let cell = Cell(isMap ? .map : .list, cells, count: count)
+        return isMap ? finishMap(cell) : cell
+    }
+
+    // MARK: Objects of the host
+
+    /// A slot that computes its value has one; whether that is an error shows when it is read.
+    private func present(_ slot: Int) -> Cell { .bool(self.slot(slot).tag != .absent) }
+
+    private mutating func object(
+        _ i: Instruction, _ code: Code, _ constants: UnsafeMutablePointer<Cell>
+    ) -> Cell {
+        if i.operation == .anyPresent { return .bool(hasAny(code.objects[Int(i.b)], code)) }
+        return materialise(code.objects[Int(i.b)], code, constants)
+    }
+
+    private func hasAny(_ layout: ObjectLayout, _ code: Code) -> Bool {
+        layout.members.contains { entry in
+            switch entry.member {
+            case .slot(let slot): self.slot(slot).tag != .absent
+            case .object(let index): hasAny(code.objects[index], code)
+            }
+        }
+    }
+
+    private mutating func materialise(
+        _ layout: ObjectLayout, _ code: Code, _ constants: UnsafeMutablePointer<Cell>
+    ) -> Cell {
+        charge(cells: 2 * layout.members.count)
+        guard let cells = arena.cells(2 * layout.members.count) else { return outOfMemory() }
+        var count = 0
+        for entry in layout.members {
+            let cell: Cell
+            switch entry.member {
+            case .slot(let slot):
+                if self.slot(slot).tag == .absent { continue }
+                cell = resolve(self.slot(slot), Int32(-1 - slot), code)
+            case .object(let index): cell = materialise(code.objects[index], code, constants)
+            }
+            if cell.isError { return cell }
+            cells[2 * count] = Self.load(frame, constants, entry.name)
+            cells[2 * count + 1] = cell
+            count += 1
+        }
+        return finishMap(Cell(.map, cells, count: count))
+    }
+
+    private mutating func callHost(_ i: Instruction, _ code: Code) -> Cell {
+        let arguments = UnsafeBufferPointer(start: frame + Int(i.a), count: Int(i.count))
+        if let failed = arguments.first(where: { $0.isError }) { return failed }
+        let host = code.hosts[Int(i.b)]
+        guard let body = host.body else { return error(.undeclared, host.name + "()") }
+        switch body(arguments.map { $0.value }) {
+        case .success(let value):
+            let before = arena.used
+            guard let cell = arena.cell(of: value) else { return outOfMemory() }
+            charge(bytes: arena.used - before)
+            return cell
+        case .failure(let failure):
+            return failure.code == .hostFunction || failure.code == .missing
+                ? error(.hostFunction, failure.message) : error(failure.code, failure.message)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import CRE2
+
+/// A compiled regular expression.
+///
+/// `@unchecked Sendable`: RE2 objects are immutable and safe to match with from many threads; the
+/// handle is freed when the last reference goes.
+final class Regex: @unchecked Sendable {
+    struct Fault: Error {
+        var message: String
+    }
+
+    private let handle: OpaquePointer
+    let groups: Int
+
+    private init(_ handle: OpaquePointer) {
+        self.handle = handle
+        groups = Int(cre2_groups(handle))
+    }
+
+    deinit { cre2_free(handle) }
+
+    static func compile(_ pattern: some Collection<UInt8>, limits: Limits) -> Result<Regex, Fault> {
+        guard pattern.count <= limits.regexBytes else {
+            return .failure(
+                Fault(message: "it has \(pattern.count) bytes, more than \(limits.regexBytes)"))
+        }
+        let characters = pattern.map { CChar(bitPattern: $0) }
+        var error = [CChar](repeating: 0, count: 256)
+        let handle = cre2_compile(
+            characters, characters.count, Int64(limits.regexMemory), &error, error.count)
+        guard let handle else {
+            let text = error.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            return .failure(Fault(message: String(decoding: text, as: UTF8.self)))
+        }
+        return .success(Regex(handle))
+    }
+
+    func matches(_ text: UnsafeRawBufferPointer) -> Bool {
+        cre2_matches(handle, text.baseAddress?.assumingMemoryBound(to: CChar.self), text.count)
+    }
+
+    /// Start and end of the first match from an offset on, then of each group; -1 for a group that
+    /// took no part. Nil where nothing matches.
+    func find(_ text: UnsafeRawBufferPointer, from start: Int) -> [(start: Int, end: Int)]? {
+        var spans = [Int](repeating: -1, count: 2 * (groups + 1))
+        let found = cre2_find(
+            handle, text.baseAddress?.assumingMemoryBound(to: CChar.self), text.count, start,
+            &spans, Int32(groups + 1))
+        guard found else { return nil }
+        return (0...groups).map { (spans[2 * $0], spans[2 * $0 + 1]) }
+    }
+}

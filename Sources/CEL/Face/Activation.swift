@@ -1,0 +1,111 @@
+/// The values of an environment's slots for evaluations, and the memory they need.
+///
+/// Made once and used again: after the first few evaluations no memory is taken from the system.
+/// Not for more than one thread at a time.
+public struct Activation: ~Copyable {
+    private var machine: Machine
+    /// What the slots point to: kept until they are cleared, other than results.
+    private var inputs: Arena
+
+    /// An activation with all slots absent; computed ones compute themselves when read.
+    public init(_ environment: Environment) {
+        machine = Machine(slots: environment.slots, limits: environment.limits)
+        inputs = Arena(limit: .max / 2)
+    }
+
+    /// The number of slots.
+    public var slotCount: Int { machine.slots.count }
+
+    /// Makes every slot absent, and every computed slot compute again; memory is kept for reuse.
+    public mutating func reset() {
+        for index in 0..<slotCount { machine.setSlot(index, .absent) }
+        machine.rearm()
+        machine.arena.reset()
+        inputs.reset()
+    }
+
+    /// Makes a slot absent.
+    public mutating func clear(_ slot: Int) { store(slot, .absent) }
+
+    /// Sets a slot to a truth value.
+    public mutating func set(_ slot: Int, _ value: Bool) { store(slot, .bool(value)) }
+    /// Sets a slot to an int.
+    public mutating func set(_ slot: Int, _ value: Int64) { store(slot, .int(value)) }
+    /// Sets a slot to a uint.
+    public mutating func set(_ slot: Int, _ value: UInt64) { store(slot, .uint(value)) }
+    /// Sets a slot to a double.
+    public mutating func set(_ slot: Int, _ value: Double) { store(slot, .double(value)) }
+    /// Sets a slot to a string.
+    public mutating func set(_ slot: Int, _ value: String) {
+        store(slot, inputs.cell(of: .string(value)))
+    }
+    /// Sets a slot to a string given as UTF-8, which is copied. The bytes must be valid.
+    public mutating func set(_ slot: Int, utf8 bytes: UnsafeRawBufferPointer) {
+        store(slot, inputs.bytes(.string, bytes))
+    }
+    /// Sets a slot to a point in time.
+    public mutating func set(_ slot: Int, _ value: Timestamp) { store(slot, .timestamp(value)) }
+    /// Sets a slot to a span of time.
+    public mutating func set(_ slot: Int, _ value: CELDuration) {
+        store(slot, .duration(value.totalNanoseconds))
+    }
+    /// Sets a slot to any value.
+    public mutating func set(_ slot: Int, _ value: Value) { store(slot, inputs.cell(of: value)) }
+
+    /// The present value of a slot: nil where it is absent or a computed one has not been read.
+    public func value(of slot: Int) -> Value? {
+        guard machine.slots.indices.contains(slot) else { return nil }
+        let cell = machine.slot(slot)
+        return cell.isValue ? cell.value : nil
+    }
+
+    private mutating func store(_ slot: Int, _ cell: Cell?) {
+        guard machine.slots.indices.contains(slot) else { return }
+        if machine.forced > 0 {
+            machine.rearm()
+            machine.arena.reset()
+        }
+        machine.setSlot(slot, cell ?? .absent)
+    }
+
+    // MARK: Evaluation
+
+    mutating func evaluate(_ program: Program, costLimit: Int) -> EvaluationResult {
+        let mark = machine.arena.mark
+        let wasForced = machine.forced
+        machine.trace.removeAll(keepingCapacity: true)
+        let cell = machine.evaluate(program.code, costLimit: costLimit)
+        let result = EvaluationResult(
+            outcome: outcome(cell, program.code), cost: machine.cost,
+            trace: machine.trace.map {
+                TraceEvent(
+                    node: AST.NodeID(Int($0.node)), outcome: outcome($0.cell, program.code))
+            })
+        release(mark, wasForced)
+        return result
+    }
+
+    mutating func evaluateCondition(_ program: Program, costLimit: Int) -> ConditionResult {
+        let mark = machine.arena.mark
+        let wasForced = machine.forced
+        let cell = machine.evaluate(program.code, costLimit: costLimit)
+        var result = ConditionResult.notMatched
+        if cell.tag == .bool {
+            if cell.asBool { result = .matched }
+        } else {
+            let failure = cell.isError ? cell : machine.notBool(cell)
+            result = .failed(machine.evaluationError(failure, program.code))
+        }
+        release(mark, wasForced)
+        return result
+    }
+
+    private func outcome(_ cell: Cell, _ code: Code) -> Result<Value, EvaluationError> {
+        cell.isError ? .failure(machine.evaluationError(cell, code)) : .success(cell.value)
+    }
+
+    /// Gives the memory of an evaluation back, unless a computed slot keeps something in it.
+    private mutating func release(_ mark: Arena.Mark, _ wasForced: Int) {
+        if machine.forced == wasForced { machine.arena.rewind(to: mark) }
+    }
+}

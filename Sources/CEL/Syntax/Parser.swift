@@ -1,0 +1,492 @@
+/// Tokens to a tree, by recursive descent with a limit on depth. After a fault it goes on at the
+/// next comma or closing bracket, so that several faults of one text are reported at once.
+struct Parser {
+    let source: [UInt8]
+    let limits: Limits
+    let expandsMacros: Bool
+    var ast = AST()
+    private(set) var diagnostics: [Diagnostic] = []
+    private var tokens: [Token] = []
+    private var position = 0
+    private var nesting = 0
+    /// Set once the text nests too deep: the rest is skipped, since it could only repeat that.
+    private var gaveUp = false
+
+    init(source: [UInt8], environment: Environment) {
+        self.source = source
+        limits = environment.limits
+        expandsMacros = environment.expandsMacros
+    }
+
+    mutating func parse() -> AST {
+        ast.source = source
+        guard source.count <= limits.sourceBytes else {
+            report(
+                0..<0, "cel.limit.source",
+                "the expression has \(source.count) bytes, more than \(limits.sourceBytes)")
+            return finish(add(.invalid, 0..<0))
+        }
+        if let fault = UTF8Check.firstFault(source) {
+            report(
+                fault..<fault + 1, "cel.syntax.utf8",
+                "byte \(fault) (0x\(String(source[fault], radix: 16))) is not valid UTF-8")
+            return finish(add(.invalid, 0..<0))
+        }
+        var lexer = Lexer(source: source)
+        lexer.run()
+        tokens = lexer.tokens
+        for diagnostic in lexer.diagnostics { append(diagnostic) }
+        let root = expression()
+        if current.kind != .end, !gaveUp { unexpected("an operator or the end") }
+        return finish(root)
+    }
+
+    private mutating func finish(_ root: AST.NodeID) -> AST {
+        ast.root = root
+        diagnostics.sort { $0.range.lowerBound < $1.range.lowerBound }
+        return ast
+    }
+
+    // MARK: Tokens
+
+    private var current: Token { tokens[min(position, tokens.count - 1)] }
+    private func ahead(_ distance: Int) -> Token.Kind {
+        tokens[min(position + distance, tokens.count - 1)].kind
+    }
+    private var lastEnd: Int { position > 0 ? Int(tokens[position - 1].end) : 0 }
+
+    private mutating func accept(_ kind: Token.Kind) -> Bool {
+        guard current.kind == kind else { return false }
+        position += 1
+        return true
+    }
+
+    private func text(_ token: Token) -> String {
+        String(decoding: source[token.range], as: UTF8.self)
+    }
+
+    private mutating func expect(_ kind: Token.Kind, _ name: String, opened: Token) {
+        if accept(kind) || gaveUp { return }
+        unexpected("`\(name)`", help: "to close the `\(text(opened))` of offset \(opened.start)")
+        recover()
+        _ = accept(kind)
+    }
+
+    /// Skips to a comma or closing bracket of this level.
+    private mutating func recover() {
+        var depth = 0
+        while true {
+            switch current.kind {
+            case .end: return
+            case .leftParen, .leftBracket, .leftBrace: depth += 1
+            case .rightParen, .rightBracket, .rightBrace:
+                if depth == 0 { return }
+                depth -= 1
+            case .comma where depth == 0: return
+            default: break
+            }
+            position += 1
+        }
+    }
+
+    // MARK: Reports and nodes
+
+    mutating func report(
+        _ range: Range<Int>, _ code: String, _ message: String, help: String? = nil
+    ) {
+        append(Diagnostic(range: range, code: code, message: message, help: help))
+    }
+
+    private mutating func append(_ diagnostic: Diagnostic) {
+        if diagnostics.count < limits.diagnostics { diagnostics.append(diagnostic) }
+    }
+
+    private mutating func unexpected(_ wanted: String, help: String? = nil) {
+        let token = current
+        // The lexer has spoken about it already, or we have.
+        if token.kind == .invalid || diagnostics.contains(where: { $0.range == token.range }) {
+            return
+        }
+        let found = token.kind == .end ? "the end of the expression" : "`\(text(token))`"
+        report(
+            token.range, "cel.syntax", "expected \(wanted), found \(found)",
+            help: token.kind == .reserved ? "`\(text(token))` is a reserved word" : help)
+    }
+
+    mutating func add(_ kind: AST.Kind, _ range: Range<Int>) -> AST.NodeID {
+        var node = AST.Node(kind: kind, range: range)
+        ast.nodes.append(node)
+        let id = AST.NodeID(ast.nodes.count - 1)
+        node.depth = (ast.children(of: id).map { ast[$0].depth }.max() ?? 0) + 1
+        ast.nodes[Int(id.index)].depth = node.depth
+        if Int(node.depth) > limits.treeDepth {
+            giveUp(range, "the expression is a tree of more than \(limits.treeDepth) levels")
+        } else if ast.nodes.count > limits.nodes {
+            giveUp(range, "the expression has more than \(limits.nodes) parts")
+        }
+        return id
+    }
+
+    private mutating func giveUp(_ range: Range<Int>, _ message: String) {
+        if !gaveUp { report(range, "cel.limit.depth", message) }
+        gaveUp = true
+        position = tokens.count - 1
+    }
+
+    // MARK: Expressions
+
+    mutating func expression() -> AST.NodeID {
+        guard enter() else { return add(.invalid, current.range) }
+        defer { nesting -= 1 }
+        let condition = chain(.or, "_||_") { parser in
+            parser.chain(.and, "_&&_") { $0.relation(minimum: 1) }
+        }
+        guard accept(.question) else { return condition }
+        let whenTrue = chain(.or, "_||_") { parser in
+            parser.chain(.and, "_&&_") { $0.relation(minimum: 1) }
+        }
+        if !accept(.colon) {
+            if !gaveUp { unexpected("`:` of the conditional") }
+            return condition
+        }
+        let whenFalse = expression()
+        return call("_?_:_", [condition, whenTrue, whenFalse])
+    }
+
+    private mutating func enter() -> Bool {
+        nesting += 1
+        if nesting <= limits.nesting { return true }
+        nesting -= 1
+        giveUp(current.range, "the expression nests deeper than \(limits.nesting) levels")
+        return false
+    }
+
+    /// `a && b && c` as a balanced tree: long chains stay shallow, and since the operators absorb
+    /// errors from either side, grouping does not matter.
+    private mutating func chain(
+        _ kind: Token.Kind, _ name: String, _ operand: (inout Parser) -> AST.NodeID
+    ) -> AST.NodeID {
+        let first = operand(&self)
+        guard current.kind == kind else { return first }
+        var operands = [first]
+        while accept(kind) { operands.append(operand(&self)) }
+        return balance(operands[...], name)
+    }
+
+    private mutating func balance(_ operands: ArraySlice<AST.NodeID>, _ name: String) -> AST.NodeID
+    {
+        guard operands.count > 1 else { return operands[operands.startIndex] }
+        let middle = operands.startIndex + (operands.count + 1) / 2
+        let left = balance(operands[..<middle], name)
+        let right = balance(operands[middle...], name)
+        return call(name, [left, right])
+    }
+
+    private mutating func call(_ name: String, _ arguments: [AST.NodeID]) -> AST.NodeID {
+        let start = ast[arguments[0]].range.lowerBound
+        return add(
+            .call(function: name, target: nil, arguments: arguments), start..<max(start, lastEnd))
+    }
+
+    private static func binary(_ kind: Token.Kind) -> (name: String, precedence: Int)? {
+        switch kind {
+        case .equal: ("_==_", 1)
+        case .notEqual: ("_!=_", 1)
+        case .less: ("_<_", 1)
+        case .lessOrEqual: ("_<=_", 1)
+        case .greater: ("_>_", 1)
+        case .greaterOrEqual: ("_>=_", 1)
+        case .in: ("@in", 1)
+        case .plus: ("_+_", 2)
+        case .minus: ("_-_", 2)
+        case .star: ("_*_", 3)
+        case .slash: ("_/_", 3)
+        case .percent: ("_%_", 3)
+        default: nil
+        }
+    }
+
+    private mutating func relation(minimum: Int) -> AST.NodeID {
+        var left = unary()
+        while let (name, precedence) = Self.binary(current.kind), precedence >= minimum, !gaveUp {
+            position += 1
+            let right = precedence == 3 ? unary() : relation(minimum: precedence + 1)
+            let start = ast[left].range.lowerBound
+            left = add(
+                .call(function: name, target: nil, arguments: [left, right]),
+                start..<max(start, lastEnd))
+        }
+        return left
+    }
+
+    private mutating func unary() -> AST.NodeID {
+        var operators: [Token] = []
+        while current.kind == .not || current.kind == .minus {
+            // A minus before a number belongs to the number: -9223372036854775808 is an int.
+            let next = ahead(1)
+            if current.kind == .minus, next == .int || next == .double { break }
+            operators.append(current)
+            position += 1
+        }
+        var operand = member()
+        for token in operators.reversed() {
+            guard !gaveUp else { break }
+            operand = add(
+                .call(
+                    function: token.kind == .not ? "!_" : "-_", target: nil, arguments: [operand]),
+                Int(token.start)..<max(Int(token.start), lastEnd))
+        }
+        return operand
+    }
+
+    private mutating func member() -> AST.NodeID {
+        var operand = primary()
+        while !gaveUp {
+            let start = ast[operand].range.lowerBound
+            if accept(.dot) {
+                operand = selection(of: operand, from: start)
+            } else if current.kind == .leftBracket {
+                let opening = current
+                position += 1
+                let isOptional = accept(.question)
+                let index = expression()
+                expect(.rightBracket, "]", opened: opening)
+                operand = add(
+                    .call(
+                        function: isOptional ? "_[?_]" : "_[_]", target: nil,
+                        arguments: [operand, index]), start..<max(start, lastEnd))
+            } else if current.kind == .leftBrace, let name = typeName(operand) {
+                operand = structure(name, from: start)
+            } else {
+                break
+            }
+        }
+        return operand
+    }
+
+    private mutating func selection(of operand: AST.NodeID, from start: Int) -> AST.NodeID {
+        let isOptional = accept(.question)
+        let token = current
+        switch token.kind {
+        case .identifier, .reserved, .quotedIdentifier: position += 1
+        default:
+            unexpected("the name of a field")
+            return operand
+        }
+        var name = text(token)
+        if token.kind == .quotedIdentifier { name = String(name.dropFirst().dropLast()) }
+        if token.kind != .quotedIdentifier, !isOptional, current.kind == .leftParen {
+            return invocation(name, at: token, target: operand, from: start)
+        }
+        return add(
+            .select(operand: operand, field: name, isOptional: isOptional),
+            start..<max(start, lastEnd))
+    }
+
+    private mutating func invocation(
+        _ name: String, at token: Token, target: AST.NodeID?, from start: Int
+    ) -> AST.NodeID {
+        let opening = current
+        position += 1
+        let arguments = self.arguments(until: .rightParen, ")", opened: opening).elements
+        let range = start..<max(start, lastEnd)
+        if expandsMacros, !gaveUp,
+            let expanded = expandMacro(
+                name, at: token.range, target: target, arguments: arguments, range: range)
+        {
+            return expanded
+        }
+        return add(.call(function: name, target: target, arguments: arguments), range)
+    }
+
+    private mutating func arguments(
+        until close: Token.Kind, _ name: String, opened: Token, allowsOptional: Bool = false
+    ) -> (elements: [AST.NodeID], optional: [Int]) {
+        var elements: [AST.NodeID] = []
+        var optional: [Int] = []
+        while current.kind != close, current.kind != .end, !gaveUp {
+            if allowsOptional, accept(.question) { optional.append(elements.count) }
+            elements.append(expression())
+            if current.kind != .comma, current.kind != close, !gaveUp {
+                unexpected("`,` or `\(name)`")
+                recover()
+            }
+            if !accept(.comma) { break }
+            if close == .rightParen, current.kind == close { unexpected("an argument") }
+        }
+        expect(close, name, opened: opened)
+        return (elements, optional)
+    }
+
+    private mutating func primary() -> AST.NodeID {
+        let token = current
+        let start = Int(token.start)
+        switch token.kind {
+        case .leftParen:
+            position += 1
+            let inner = expression()
+            expect(.rightParen, ")", opened: token)
+            return inner
+        case .leftBracket:
+            position += 1
+            let (elements, optional) = arguments(
+                until: .rightBracket, "]", opened: token, allowsOptional: true)
+            return add(
+                .list(elements: elements, optional: optional), start..<max(start, lastEnd))
+        case .leftBrace:
+            return map(from: token)
+        case .dot:
+            position += 1
+            return name(prefix: ".", from: start)
+        case .identifier:
+            return name(prefix: "", from: start)
+        case .minus, .int, .uint, .double, .string, .bytes, .true, .false, .null:
+            return literal()
+        default:
+            unexpected("an expression")
+            // A closing bracket or comma is for whoever opened; anything else is skipped.
+            switch token.kind {
+            case .rightParen, .rightBracket, .rightBrace, .comma, .colon, .end: break
+            default: position += 1
+            }
+            return add(.invalid, token.range)
+        }
+    }
+
+    private mutating func name(prefix: String, from start: Int) -> AST.NodeID {
+        let token = current
+        guard token.kind == .identifier else {
+            unexpected("a name")
+            return add(.invalid, token.range)
+        }
+        position += 1
+        let name = prefix + text(token)
+        if current.kind == .leftParen {
+            return invocation(name, at: token, target: nil, from: start)
+        }
+        return add(.identifier(name), start..<Int(token.end))
+    }
+
+    private mutating func map(from opening: Token) -> AST.NodeID {
+        position += 1
+        var parts: [AST.NodeID] = []
+        var optional: [Int] = []
+        while current.kind != .rightBrace, current.kind != .end, !gaveUp {
+            if accept(.question) { optional.append(parts.count / 2) }
+            let key = expression()
+            if !accept(.colon) {
+                unexpected("`:` after the key")
+                recover()
+            }
+            let isMissing = [.comma, .rightBrace, .end].contains(current.kind)
+            let value = isMissing ? add(.invalid, current.range) : expression()
+            if isMissing, !gaveUp { unexpected("a value") }
+            parts += [key, value]
+            if current.kind != .comma, current.kind != .rightBrace, !gaveUp {
+                unexpected("`,` or `}`")
+                recover()
+            }
+            if !accept(.comma) { break }
+        }
+        expect(.rightBrace, "}", opened: opening)
+        let start = Int(opening.start)
+        return add(.map(keysAndValues: parts, optional: optional), start..<max(start, lastEnd))
+    }
+
+    /// The dotted name that an operand spells, if it does: `a.b.C` before `{`.
+    func typeName(_ id: AST.NodeID) -> String? {
+        var parts: [String] = []
+        var next = id
+        while true {
+            switch ast[next].kind {
+            case .identifier(let name):
+                return ([name] + parts.reversed()).joined(separator: ".")
+            case .select(let operand, let field, false):
+                parts.append(field)
+                next = operand
+            default: return nil
+            }
+        }
+    }
+
+    private mutating func structure(_ name: String, from start: Int) -> AST.NodeID {
+        let opening = current
+        position += 1
+        var fields: [String] = []
+        var values: [AST.NodeID] = []
+        var optional: [Int] = []
+        while current.kind != .rightBrace, current.kind != .end, !gaveUp {
+            if accept(.question) { optional.append(fields.count) }
+            let token = current
+            switch token.kind {
+            case .identifier, .reserved, .in: fields.append(text(token))
+            case .quotedIdentifier: fields.append(String(text(token).dropFirst().dropLast()))
+            default:
+                unexpected("the name of a field")
+                recover()
+                if !accept(.comma) { break }
+                continue
+            }
+            guard [.identifier, .reserved, .in, .quotedIdentifier].contains(token.kind) else {
+                break
+            }
+            position += 1
+            if !accept(.colon) {
+                unexpected("`:` after the field")
+                recover()
+            }
+            values.append(expression())
+            if !accept(.comma) { break }
+        }
+        expect(.rightBrace, "}", opened: opening)
+        return add(
+            .structure(name: name, fields: fields, values: values, optional: optional),
+            start..<max(start, lastEnd))
+    }
+
+    private mutating func literal() -> AST.NodeID {
+        let start = Int(current.start)
+        let isNegative = accept(.minus)
+        let token = current
+        position += 1
+        let range = start..<Int(token.end)
+        let text = Substring(self.text(token))
+        let value: Value?
+        switch token.kind {
+        case .true: value = .bool(true)
+        case .false: value = .bool(false)
+        case .null: value = .null
+        case .int:
+            value = Literals.magnitude(text).flatMap { magnitude in
+                isNegative
+                    ? (magnitude <= 1 << 63 ? .int(Int64(truncatingIfNeeded: 0 &- magnitude)) : nil)
+                    : Int64(exactly: magnitude).map { .int($0) }
+            }
+        case .uint: value = Literals.magnitude(text.dropLast()).map { .uint($0) }
+        case .double:
+            let number = Double(text) ?? .infinity
+            value = number.isFinite ? .double(isNegative ? -number : number) : nil
+        default: value = quoted(token)
+        }
+        guard let value else {
+            if token.kind != .string, token.kind != .bytes {
+                report(
+                    range, "cel.syntax.number", "`\(text)` does not fit its type",
+                    help: "an int has 64 bits with a sign, a uint 64 bits, a double up to 1.8e308")
+            }
+            return add(.invalid, range)
+        }
+        return add(.literal(value), range)
+    }
+
+    private mutating func quoted(_ token: Token) -> Value? {
+        do throws(Literals.Fault) {
+            let isBytes = token.kind == .bytes
+            let bytes = try Literals.unquote(source, token.range, isBytes: isBytes)
+            return isBytes ? .bytes(bytes) : .string(String(decoding: bytes, as: UTF8.self))
+        } catch {
+            report(error.range, "cel.syntax.escape", error.message)
+            return nil
+        }
+    }
+}

@@ -1,1 +1,0 @@
-#include "CRE2.h"
