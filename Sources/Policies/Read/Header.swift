@@ -62,7 +62,7 @@ enum Names {
         return true
     }
 
-    private static func isWord(_ byte: UInt8) -> Bool {
+    static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case 48...57, 65...90, 97...122, 95: true
         default: false

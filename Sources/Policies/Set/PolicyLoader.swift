@@ -103,7 +103,7 @@ private struct LoadRun {
                     ReviewPolicyReader(sink: sink, zones: zones)
                         .read(root, source: entry.source).map(Policy.reviewPrompt)
                 default:
-                    PlainPolicyReader(sink: sink, environment: environment(beside: entry))
+                    PlainPolicyReader(sink: sink, environments: environments(beside: entry))
                         .read(root, source: entry.source).map(Policy.plain)
                 }
             guard let policy else { continue }
@@ -112,9 +112,10 @@ private struct LoadRun {
         }
     }
 
-    private func environment(beside policy: OpenFile) -> YAMLNode? {
+    private func environments(beside policy: OpenFile) -> [YAMLNode] {
         let folder = FileRole.folder(policy.source.path)
-        return files(.environment).first { FileRole.folder($0.source.path) == folder }?.file.root
+        return files(.environment).filter { FileRole.folder($0.source.path) == folder }
+            .compactMap(\.file.root)
     }
 
     mutating func readTests() {
