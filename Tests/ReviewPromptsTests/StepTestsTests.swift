@@ -98,7 +98,10 @@ import Time
         #expect(
             messages([
                 .init(at: now, action: Self.donate("x", "1.0"), expectation: .init(asks: true))
-            ]).first?.hasPrefix("refused: ") == true)
+            ]) == [
+                "refused: no reason or event `x`; the policy knows finishedTranscript, "
+                    + "exportedVideo, activeDay, anyTwo, transcriptionFailed"
+            ])
         #expect(
             messages(Self.steps, names: ["twice", "twice"])
                 == ["the name `twice` is taken by an earlier test of this section"])
