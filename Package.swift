@@ -85,7 +85,7 @@ let package = Package(
         tests("TimeTests", ["Time"]),
         tests("LedgerTests", ["Ledger"]),
         tests("CELTests", ["CEL", "JSON", "Time"]),
-        tests("PoliciesTests", ["CEL", "JSON", "Policies", "Time"]),
+        tests("PoliciesTests", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
         tests("ReviewPromptsTests", ["Policies", "ReviewPrompts", "Time"]),
         tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
         tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time"]),

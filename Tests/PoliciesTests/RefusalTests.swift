@@ -214,10 +214,14 @@ import Testing
     }
 
     static let notStored: [(String, [Expected])] = [
-        ("{condition: '«1»attributes.secret == \"x\"', output: {friction: increased}}",
-         [Expected(1, "policy.notStored", "attributes.secret")]),
-        ("{condition: has(attributes.secret), output: {friction: increased}, explanation: '\"to \" + «1»attributes.secret'}",
-         [Expected(1, "policy.notStored", "attributes.secret")]),
+        (
+            "{condition: '«1»attributes.secret == \"x\"', output: {friction: increased}}",
+            [Expected(1, "policy.notStored", "attributes.secret")]
+        ),
+        (
+            "{condition: has(attributes.secret), output: {friction: increased}, explanation: '\"to \" + «1»attributes.secret'}",
+            [Expected(1, "policy.notStored", "attributes.secret")]
+        ),
     ]
 
     @Test(arguments: notStored) func refusesReadingWhatIsNotStored(
@@ -286,8 +290,14 @@ import Testing
         ("- {condition: attributes.newPayee, output: {friction: unchanged}}", false),
         ("- {mode: shadow, output: {friction: unchanged}}", false),
         ("- rule: {match: [{output: {friction: unchanged}}]}", true),
-        ("- rule: {match: [{condition: attributes.newPayee, output: {friction: unchanged}}]}", false),
-        ("- {condition: attributes.newPayee, rule: {match: [{output: {friction: unchanged}}]}}", false),
+        (
+            "- rule: {match: [{condition: attributes.newPayee, output: {friction: unchanged}}]}",
+            false
+        ),
+        (
+            "- {condition: attributes.newPayee, rule: {match: [{output: {friction: unchanged}}]}}",
+            false
+        ),
     ]
 
     @Test(arguments: endings) func refusesAnEndWithoutAMatch(_ rule: String, _ isFine: Bool) {

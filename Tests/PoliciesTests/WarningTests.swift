@@ -80,7 +80,8 @@ import Testing
             Expected(1, "policy.reducedWhenUnknown", "`easy` reduces friction")),
         Case(
             "reduced with evidence", "strictest",
-            "- {id: easy, condition: 'insight.outcome == \"medium\" && attributes.amount < 5.0', output: {friction: reduced}}"),
+            "- {id: easy, condition: 'insight.outcome == \"medium\" && attributes.amount < 5.0', output: {friction: reduced}}"
+        ),
         Case(
             "raising friction with noMatch", "strictest",
             "- {id: loose, condition: attributes.amount > 5.0, output: {friction: increased}, «1»onMissing: noMatch}",
@@ -97,7 +98,8 @@ import Testing
 
     @Test(arguments: cases) func warns(_ example: Case) {
         var text = trustPolicy(
-            used: "now < timestamp(\\\"2020-01-01T00:00:00Z\\\") && velocity.recent > 90000 && attributes.amount > 900000.0",
+            used:
+                "now < timestamp(\\\"2020-01-01T00:00:00Z\\\") && velocity.recent > 90000 && attributes.amount > 900000.0",
             strategy: example.strategy, rules: example.rules)
         text.replace("- {id: last,", with: "- {«2»id: last,")
         expectFindings(in: text, example.expected, beside: [testModel])

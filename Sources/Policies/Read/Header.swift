@@ -35,7 +35,8 @@ enum Names {
     static func checkIdentifier(
         _ text: String, _ what: String, at range: SourceRange, _ sink: DiagnosticSink
     ) -> Bool {
-        guard report(text, text.utf8.allSatisfy(isWord), what, "letters, digits and `_`", range, sink)
+        guard
+            report(text, text.utf8.allSatisfy(isWord), what, "letters, digits and `_`", range, sink)
         else { return false }
         guard !celWords.contains(text) else {
             sink.error(

@@ -138,7 +138,9 @@ private struct LoadRun {
     mutating func checkVersions() {
         var first: [String: PolicySource] = [:]
         let named =
-            entries.filter { $0.policy.version != nil }.map { ($0.policy.reference, $0.source, "policy") }
+            entries.filter { $0.policy.version != nil }.map {
+                ($0.policy.reference, $0.source, "policy")
+            }
             + models.map { ($0.reference, $0.source, "model") }
             + entries.filter { $0.policy.version == nil }
             .map { ($0.policy.reference, $0.source, "plain policy") }

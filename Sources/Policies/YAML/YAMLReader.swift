@@ -71,9 +71,11 @@ package struct YAMLReader: ~Copyable {
     private mutating func next() -> YAMLEvent? {
         guard !stopped else { return nil }
         if let event = parser.next() { return event }
-        let (message, mark) = parser.fault
+        let (message, mark, begun) = parser.fault
         let place = SourcePosition(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
-        sink.error(.yamlSyntax, message, at: SourceRange(start: place, end: place))
+        sink.error(
+            .yamlSyntax, message, at: SourceRange(start: place, end: place),
+            help: begun.map { "it begins on line \($0)" })
         stopped = true
         return nil
     }
@@ -123,7 +125,9 @@ package struct YAMLReader: ~Copyable {
                 help: "write the value out, or name it in `variables`")
         }
         let known = ["str", "int", "float", "bool", "null", "map", "seq"]
-        if let tag = event.tag, tag != "!", !known.contains(where: { tag == "tag:yaml.org,2002:" + $0 }) {
+        if let tag = event.tag, tag != "!",
+            !known.contains(where: { tag == "tag:yaml.org,2002:" + $0 })
+        {
             sink.error(
                 .unknownTag, "the tag `\(tag)` is not known", at: range(of: event),
                 help: "remove the tag")
