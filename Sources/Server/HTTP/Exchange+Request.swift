@@ -79,6 +79,7 @@ extension Exchange {
     func takeEnd() -> MHD_Result {
         if !isDispatched {
             isDispatched = true
+            began = monotonicNanoseconds()
             if let refusal { return send(refusal) }
             guard core.enter() else { return send(Problem(.shuttingDown).response) }
             isEntered = true
@@ -120,6 +121,12 @@ extension Exchange {
         if answer.closesConnection || core.isDraining.load(ordering: .relaxed) {
             MHD_add_response_header(response, "Connection", "close")
         }
-        return MHD_queue_response(connection, UInt32(answer.status), response)
+        let result = MHD_queue_response(connection, UInt32(answer.status), response)
+        if let observer = core.observer {
+            let spent = began == 0 ? 0 : monotonicNanoseconds() - began
+            observer(
+                HTTPServer.Observation(tag: tag, status: answer.status, nanoseconds: spent))
+        }
+        return result
     }
 }

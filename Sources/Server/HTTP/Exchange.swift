@@ -36,6 +36,9 @@ final class Exchange: @unchecked Sendable {
     var isDispatched = false
     /// Counted among the requests under way.
     var isEntered = false
+    /// What the handler said the request is for, and when it was called.
+    var tag: Int?
+    var began: Int64 = 0
     /// Why the request is refused once its body has been thrown away.
     var refusal: HTTPResponse?
     var method = HTTPMethod.get

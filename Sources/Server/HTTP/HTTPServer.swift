@@ -17,12 +17,31 @@ public final class HTTPServer: Sendable {
         public var limits = ServerLimits()
         /// The largest body, in bytes, of a request with that method and path.
         public var bodyLimit: @Sendable (_ method: HTTPMethod, _ path: String) -> Int
+        /// Is told of every answer, on a thread of the pool; it must not wait.
+        public var observer: (@Sendable (Observation) -> Void)?
 
         /// A configuration with two threads, the shipped limits and one body limit for all.
         public init(address: SocketAddress, limits: ServerLimits = ServerLimits()) {
             self.address = address
             self.limits = limits
             bodyLimit = { _, _ in limits.bodyBytes }
+        }
+    }
+
+    /// An answer that is being sent.
+    public struct Observation: Sendable, Equatable {
+        /// The index of the route; nil if the request fits none or was refused before.
+        public var tag: Int?
+        /// The status of the answer.
+        public var status: Int
+        /// From the whole request read to the answer; 0 if it was never read whole.
+        public var nanoseconds: Int64
+
+        /// An observation from its parts.
+        public init(tag: Int?, status: Int, nanoseconds: Int64) {
+            self.tag = tag
+            self.status = status
+            self.nanoseconds = nanoseconds
         }
     }
 

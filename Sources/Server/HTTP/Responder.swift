@@ -11,6 +11,10 @@ public final class Responder: Sendable {
         if !exchange.isAnswered { exchange.answer(Problem(.serverError).response) }
     }
 
+    /// Names what the request is for, for whoever observes answers. Only for the handler, before
+    /// it returns and before it hands the responder to another thread.
+    func tag(_ tag: Int) { exchange.tag = tag }
+
     /// Sends the answer. False if there was one already: the draining server gave up waiting.
     @discardableResult
     public func answer(_ response: HTTPResponse) -> Bool { exchange.answer(response) }

@@ -8,6 +8,7 @@ final class ServerCore: Sendable {
     let limits: ServerLimits
     let bodyLimit: @Sendable (_ method: HTTPMethod, _ path: String) -> Int
     let handler: Handler
+    let observer: (@Sendable (HTTPServer.Observation) -> Void)?
     let connections = Connections()
     /// Answers close their connections; set when the server begins to drain.
     let isDraining = Atomic<Bool>(false)
@@ -16,6 +17,7 @@ final class ServerCore: Sendable {
     init(_ configuration: HTTPServer.Configuration, handler: @escaping Handler) {
         limits = configuration.limits
         bodyLimit = configuration.bodyLimit
+        observer = configuration.observer
         self.handler = handler
     }
 
@@ -39,8 +41,11 @@ final class ServerCore: Sendable {
 }
 
 /// Milliseconds of a clock that only goes on.
-func monotonicMilliseconds() -> Int64 {
+func monotonicMilliseconds() -> Int64 { monotonicNanoseconds() / 1_000_000 }
+
+/// Nanoseconds of the same clock.
+func monotonicNanoseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

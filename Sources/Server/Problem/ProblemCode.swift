@@ -52,8 +52,22 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case alreadyReported
     /// This requestID stands for another action.
     case requestIDReused
+    /// The evaluation owes no report.
+    case reportNotOwed
+    /// This labelID stands for another label.
+    case labelIDReused
     /// Labels are accepted until `labelDeadline` only.
     case labelWindowClosed
+    /// The grant is not open any more.
+    case grantClosed
+    /// This idempotency key stands for another donation.
+    case idempotencyKeyReused
+    /// There is one of that name already.
+    case alreadyExists
+    /// The policy files have faults; nothing was loaded.
+    case policyInvalid
+    /// Two policies cannot act at once on one category, or a version has other content.
+    case policyConflict
 
     // The evaluation as a whole
     /// No policy acts on the category, or an attribute is not declared; `reason` says which.
@@ -84,6 +98,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case shuttingDown
     /// The server is not ready yet, or not any more; `/readyz` says why.
     case notReady
+    /// Something that this call needs cannot be reached just now.
+    case unavailable
     /// A fault of ours; nothing was recorded.
     case serverError
 
@@ -97,17 +113,20 @@ public enum ProblemCode: String, CaseIterable, Sendable {
             403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .environmentMismatch, .alreadyReported: 409
+        case .environmentMismatch, .alreadyReported, .reportNotOwed, .grantClosed,
+            .alreadyExists, .policyConflict:
+            409
         case .expired, .erased, .labelWindowClosed: 410
         case .bodyTooLarge: 413
         case .targetTooLong: 414
         case .unsupportedMediaType: 415
         case .missingField, .unknownField, .invalidValue, .clockSkew, .requestIDReused,
-            .contextInvalid, .localError, .deviceResultExpired, .payloadSecurityError:
+            .labelIDReused, .idempotencyKeyReused, .policyInvalid, .contextInvalid, .localError,
+            .deviceResultExpired, .payloadSecurityError:
             422
         case .rateLimitExceeded, .reportDebt: 429
         case .headersTooLarge: 431
-        case .queueFull, .shuttingDown, .notReady, .serverError: 503
+        case .queueFull, .shuttingDown, .notReady, .unavailable, .serverError: 503
         }
     }
 
@@ -115,8 +134,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     /// about it first.
     public var isRetryable: Bool {
         switch self {
-        case .rateLimitExceeded, .queueFull, .shuttingDown, .notReady, .serverError,
-            .deviceResultExpired:
+        case .rateLimitExceeded, .queueFull, .shuttingDown, .notReady, .unavailable,
+            .serverError, .deviceResultExpired:
             true
         default: false
         }
@@ -146,7 +165,14 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .erased: "Erased"
         case .alreadyReported: "Already reported"
         case .requestIDReused: "The requestID stands for another action"
+        case .reportNotOwed: "No report is owed"
+        case .labelIDReused: "The labelID stands for another label"
         case .labelWindowClosed: "Too late for a label"
+        case .grantClosed: "The grant is closed"
+        case .idempotencyKeyReused: "The idempotency key stands for another donation"
+        case .alreadyExists: "It exists already"
+        case .policyInvalid: "The policies have faults"
+        case .policyConflict: "The policies are in conflict"
         case .contextInvalid: "The context is not valid"
         case .denied: "The subject is not authorized"
         case .notAvailable: "Insights are not available for the subject"
@@ -159,6 +185,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .queueFull: "Too many requests wait"
         case .shuttingDown: "The server is stopping"
         case .notReady: "The server is not ready"
+        case .unavailable: "Something needed cannot be reached"
         case .serverError: "Internal error"
         }
     }
