@@ -56,6 +56,11 @@ import Testing
             "- {«1»id: never, condition: attributes.amount < 0.0, output: {friction: increased}}",
             Expected(1, "policy.unreachableRule", "can never hold")),
         Case(
+            "a value that can never be", "strictest",
+            "- {«1»id: never, condition: 'insight.outcome == «3»\"hihg\"', output: {friction: increased}}",
+            Expected(1, "policy.unreachableRule", "can never hold"),
+            Expected(3, "policy.impossibleValue", "`insight.outcome` is never `hihg`")),
+        Case(
             "overlapping rules that decide differently", "firstMatch",
             """
             - {id: one, condition: attributes.amount > 5.0, output: {friction: increased, steps: [warn]}}

@@ -75,7 +75,9 @@ package struct YAMLReader: ~Copyable {
         let place = SourcePosition(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
         sink.error(
             .yamlSyntax, message, at: SourceRange(start: place, end: place),
-            help: begun.map { "it begins on line \($0)" })
+            help: message.hasPrefix("mapping values")
+                ? "`: ` begins a mapping: put the expression into quotes, or below `|`"
+                : begun.map { "it begins on line \($0)" })
         stopped = true
         return nil
     }
