@@ -35,7 +35,9 @@ import Testing
                 bytes.insert(contentsOf: piece.utf8, at: place)
             case 2: bytes.insert(contentsOf: Array(bytes[place..<(place + length)]), at: place)
             default:
-                if place < bytes.count { bytes[place] = UInt8.random(in: 0...255, using: &generator) }
+                if place < bytes.count {
+                    bytes[place] = UInt8.random(in: 0...255, using: &generator)
+                }
             }
         }
         return bytes

@@ -72,7 +72,9 @@ struct ConstantFailures {
             default: break
             }
         case "_[_]":
-            guard case .int(let index)? = constant(right), case .list = ast[left].type else { return }
+            guard case .int(let index)? = constant(right), case .list = ast[left].type else {
+                return
+            }
             var count = Int64.max
             if case .list(let elements, let optional) = ast[left].kind, optional.isEmpty {
                 count = Int64(elements.count)

@@ -32,7 +32,8 @@ struct RuleOverlap {
             let earlier = entries[..<index]
             if entry.facts.isImpossible {
                 warnUnreachable(
-                    entry, "its condition can never hold", help: "its comparisons exclude each other")
+                    entry, "its condition can never hold",
+                    help: "its comparisons exclude each other")
             } else if let taker = taker(of: entry, earlier, block.strategy) {
                 warnUnreachable(
                     entry, "`\(taker.match.id)` takes everything that it would match",
