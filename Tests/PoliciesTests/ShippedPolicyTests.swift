@@ -33,7 +33,7 @@ import Time
         ]
         let result = Scorecard(card).evaluate { features[$0] }
         let score = try #require(result.score)
-        #expect(abs(score - 0.91) < 1e-9)
+        #expect(score == 0.91)
         #expect(reference.outcome(score: score) == .high)
         #expect(!result.isDegraded)
         #expect(result.missing.contains("attributes.accountAgeDays"))
