@@ -71,7 +71,7 @@ let package = Package(
 
         // Floor 5: the walls
         module("Storage", ["CSQLite", "Engine", "JSON", "Ledger", "Time"]),
-        module("Server", ["CMicroHTTPD", "Engine", "JSON", "Ledger", "Policies", "Time"]),
+        module("Server", ["CMicroHTTPD", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Time", "TrustInsights"]),
 
         // Floor 6: arguments in, exit status out
         .executableTarget(

@@ -14,6 +14,10 @@ public enum Command: Sendable {
     case labelAll([LabelCommand])
     case review(ReviewCommand)
     case advanceSandboxClock(Duration)
+    /// Show an evaluation with all that came after it: changes nothing.
+    case show(EvaluationAddress)
+    /// List overdue reports, from the one after that entry on: changes nothing.
+    case listDebt(after: Int64, limit: Int)
     case administer(AdministrationCommand)
 }
 

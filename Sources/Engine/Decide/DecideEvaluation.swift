@@ -60,7 +60,7 @@ extension EvaluateCommand {
                 default: throw Refusal.forced(code)
                 }
             }
-            if authorization.status == .authorized { try checkDevice(at: context.now) }
+            if authorization.status == .authorized { try checkDevice(at: context.now, in: context.tenant.environment) }
             let events = context.subject.events(judging: requestKey)
             try acting.checkEventCount(events, at: context.now)
             let judging = Judging(
@@ -74,7 +74,10 @@ extension EvaluateCommand {
     }
 
     /// Whether the device result is of this request, and fresh.
-    private func checkDevice(at now: Instant) throws(Refusal) {
+    ///
+    /// In sandbox a result may say neither when nor for which request it was made: it is then
+    /// of now, and of this one.
+    private func checkDevice(at now: Instant, in environment: DataEnvironment) throws(Refusal) {
         guard let device else {
             throw Refusal(
                 .localError, "the device result is missing; without it nothing can be judged",
@@ -85,7 +88,17 @@ extension EvaluateCommand {
                 .payloadSecurityError, "the device result was made for another request",
                 field: "/device/requestID", value: .string(bound), allowed: [.string(requestID)])
         }
-        guard let generatedAt = device.generatedAt else { return }
+        if environment == .production, device.requestID == nil {
+            throw Refusal(
+                .payloadSecurityError, "the device result does not say for which request it is",
+                field: "/device/requestID", allowed: [.string(requestID)])
+        }
+        guard let generatedAt = device.generatedAt else {
+            if environment == .sandbox { return }
+            throw Refusal(
+                .localError, "the device result does not say when it was made",
+                field: "/device/generatedAt")
+        }
         if generatedAt > now + TrustLimits.clockSkew {
             throw Refusal.clockSkew("/device/generatedAt", generatedAt, now: now)
         }

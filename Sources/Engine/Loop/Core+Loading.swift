@@ -86,6 +86,16 @@ extension Core {
         }
     }
 
+    /// What an app owes, a page of it.
+    func debt(of tenant: Tenant, after: Int64, limit: Int) throws -> DebtAnswer {
+        let debt = registry.state(of: tenant).debt
+        let page = try overdue(of: tenant, limit: limit + 1, after: after)
+        return DebtAnswer(
+            count: debt.count, threshold: debt.threshold(registry.configuration.debt),
+            refusingSince: debt.refusingSince, evaluations: Array(page.prefix(limit)),
+            next: page.count > limit ? page[limit - 1].evaluationID.sequence : nil)
+    }
+
     /// The policy that acts for a category.
     func acting(for tenant: Tenant, category: Policies.Category) -> ActingPolicy? {
         guard let reference = registry.actingReference(for: tenant, category: category) else {

@@ -123,6 +123,9 @@ final class Core {
         case .review(let command): return .review(try review(command, tenant, submission))
         case .advanceSandboxClock(let advance):
             return try advanceClock(advance, tenant, submission)
+        case .show(let address): return .shown(try evaluation(address, tenant: tenant))
+        case .listDebt(let after, let limit):
+            return .debt(try debt(of: tenant, after: after, limit: limit))
         case .administer: return .administered(.done)
         }
     }

@@ -14,6 +14,8 @@ public struct Reply: Sendable {
         case labels([(LabelRecord, status: LabelStatus)])
         case review(ReviewAnswer)
         case sandboxClock
+        case shown(EvaluationState)
+        case debt(DebtAnswer)
         case administered(AdministrationAnswer)
         case refused(Refusal)
         /// One of several failed, at that index; none was stored.
@@ -36,6 +38,20 @@ public struct Reply: Sendable {
     public var now: Instant
     /// The app's overdue reports.
     public var debt: Int64 = 0
+}
+
+/// What an app owes.
+public struct DebtAnswer: Sendable {
+    /// Overdue and unreported.
+    public var count: Int64
+    /// From which debt on evaluations are refused.
+    public var threshold: Int64
+    /// Since when they are; `nil` if they are not.
+    public var refusingSince: Instant?
+    /// The oldest of them.
+    public var evaluations: [EvaluationRecord]
+    /// What to ask for to go on; `nil` when these were all.
+    public var next: Int64?
 }
 
 /// What an administrative command did.

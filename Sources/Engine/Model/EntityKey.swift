@@ -57,3 +57,13 @@ public struct EntityKey: Hashable, Sendable, BitwiseCopyable {
         EntityKey("donation", tenant, id)
     }
 }
+
+extension EntityKey {
+    /// Every key under which entries about a person or a device can stand.
+    public static func all(about pseudonym: Pseudonym, of tenant: Tenant) -> [EntityKey] {
+        [
+            .subject(pseudonym, of: tenant), .reviewSubject(pseudonym.text, of: tenant),
+            .device(pseudonym.text, of: tenant),
+        ]
+    }
+}

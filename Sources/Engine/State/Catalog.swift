@@ -49,7 +49,7 @@ public enum Candidate: Sendable {
     }
 
     /// The kind of policy, and the categories in which a trust policy can act.
-    var actingKind: (kind: ActingKind, categories: [Policies.Category])? {
+    public var actingKind: (kind: ActingKind, categories: [Policies.Category])? {
         switch self {
         case .trust(let policy): (.trust, policy.categories)
         case .reviewPrompt: (.reviewPrompt, [])
