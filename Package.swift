@@ -86,7 +86,7 @@ let package = Package(
         tests("TimeTests", ["Time"]),
         tests("LedgerTests", ["Ledger"]),
         tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
-        tests("PoliciesTests", ["CEL", "JSON", "Policies", "Time"]),
+        tests("PoliciesTests", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
         tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
