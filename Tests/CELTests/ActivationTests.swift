@@ -26,7 +26,7 @@ struct ActivationTests {
         let error = try #require(age.evaluate(&activation).error)
         #expect(error.code == .missing)
         #expect(error.missing == ["attributes.accountAgeDays"])
-        #expect(error.range == 0..<29)
+        #expect(error.range == 0..<25)
         let both = try program(
             "attributes.accountAgeDays < 30 && attributes.payee == 'x' || attributes.accountAgeDays > 9",
             in: environment)

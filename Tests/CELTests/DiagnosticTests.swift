@@ -24,7 +24,6 @@ struct DiagnosticTests {
         Case("f(«,» 1)", "cel.syntax"),
         Case("«=» 1", "cel.syntax.character"),
         Case("a «&» b", "cel.syntax.character", help: "write `&&`"),
-        Case("'abc «'»", "cel.syntax"),
         Case("«'abc»", "cel.syntax.string"),
         Case("'a «\\q»b'", "cel.syntax.escape"),
         Case("'«\\ud800»'", "cel.syntax.escape"),

@@ -76,14 +76,14 @@ struct Machine: ~Copyable {
     mutating func resolve(_ cell: Cell, _ register: Int32, _ code: Code) -> Cell {
         switch cell.tag {
         case .absent:
-            var error = Cell(
-                .error, bits: UInt64(-1 - Int64(register)), length: UInt32(bitPattern: node))
+            var error = Cell(.error, bits: UInt64(clamping: -1 - Int64(register)))
+            error.length = UInt32(bitPattern: code.reader(of: register, for: node))
             error.code = EvaluationError.Code.missing.rawValue
             return error
         case .lazy: return force(Int(-1 - register), code)
         case .error where register < 0:
             var error = cell
-            error.length = UInt32(bitPattern: node)
+            error.length = UInt32(bitPattern: code.reader(of: register, for: node))
             return error
         default: return cell
         }
@@ -109,7 +109,8 @@ struct Machine: ~Copyable {
             // What was given up may work with a higher limit: it is not kept.
             if result.code == EvaluationError.Code.costLimit.rawValue { return result }
             frame[-1 - slot] = result
-            result.length = UInt32(bitPattern: outer)
+            result.length = UInt32(
+                bitPattern: code.reader(of: Register.slot(slot), for: outer))
         } else {
             frame[-1 - slot] = result
         }

@@ -25,6 +25,7 @@ struct Emitter {
     private var isConstant: [Bool] = []
     private var unfoldable: Set<AST.NodeID> = []
     private var readsUnknownLocal = false
+    private var slotReads: [SlotRead: Int32] = [:]
 
     /// The memory of the constants; a box since the emitter is copied when it tries a folding.
     final class ArenaBox {
@@ -46,7 +47,7 @@ struct Emitter {
         var temporaries: Int
         var zones: ZoneDatabase
         var limits: Limits
-        var slotPaths: [String]
+        var slotReads: [SlotRead: Int32]
 
         /// The memory of the constants; a new empty one takes its place.
         func takeArena() -> Arena {
@@ -84,7 +85,7 @@ struct Emitter {
                 constants: constants, arenaBox: arenaBox, regexes: regexes, hosts: hosts,
                 objects: objects, structures: structures, temporaries: temporaries,
                 zones: environment.zones, limits: environment.limits,
-                slotPaths: environment.slots.map(\.path)))
+                slotReads: slotReads))
     }
 
     // MARK: Building blocks
@@ -145,6 +146,9 @@ struct Emitter {
     /// of its own goes to `scratch`, or to a new temporary.
     mutating func operand(_ id: AST.NodeID, scratch: Int32? = nil) -> Int32 {
         if let register = direct(id) {
+            if register < 0 {
+                slotReads[SlotRead(node: currentNode, register: register)] = id.index
+            }
             trace(register, id)
             return register
         }

@@ -116,7 +116,8 @@ final class Code: @unchecked Sendable {
     let temporaries: Int
     let zones: ZoneDatabase
     let limits: Limits
-    let slotPaths: [String]
+    /// The node of each slot that an instruction reads without a step of its own, for errors.
+    private let slotReads: [SlotRead: Int32]
 
     init(_ emitter: consuming Emitter.Output) {
         instructions = .allocate(capacity: emitter.instructions.count)
@@ -132,14 +133,25 @@ final class Code: @unchecked Sendable {
         temporaries = emitter.temporaries
         zones = emitter.zones
         limits = emitter.limits
-        slotPaths = emitter.slotPaths
+        slotReads = emitter.slotReads
         arena = emitter.takeArena()
+    }
+
+    /// The node that reads a slot for the instruction of another node.
+    func reader(of register: Int32, for node: Int32) -> Int32 {
+        slotReads[SlotRead(node: node, register: register)] ?? node
     }
 
     deinit {
         instructions.deallocate()
         constants.deallocate()
     }
+}
+
+/// A slot as an operand of the instruction of a node.
+struct SlotRead: Hashable {
+    var node: Int32
+    var register: Int32
 }
 
 /// How an object of the host becomes a map: its fields' names and slots, or nested objects.
