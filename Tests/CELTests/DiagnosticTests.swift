@@ -80,6 +80,25 @@ struct DiagnosticTests {
         #expect(checked.diagnostics.map(\.code) == Array(repeating: "cel.undeclared", count: 3))
     }
 
+    @Test(arguments: [
+        "«[1, 2][5]» > 1", "attributes.amount > 2.0 || «1 / 0» > 1",
+        "«attributes.accountAgeDays / 0» > 1",
+        "[1].exists(x, «x % 0» == 1)", "«{'a': 1}.b» == 1",
+    ])
+    func whatCanOnlyFailIsAWarning(_ marked: String) throws {
+        let (text, range) = unmark(marked)
+        let result = try Environment.payment().compile(text)
+        #expect(result.program != nil)
+        #expect(result.diagnostics.map(\.code) == ["cel.alwaysFails"])
+        #expect(result.diagnostics.first?.range == range)
+        #expect(result.diagnostics.first?.severity == .warning)
+    }
+
+    @Test(arguments: ["attributes.amount / 0.0 > 1.0", "true || 1 / 0 > 1", "[1, 2][1] > 1"])
+    func whatCanWorkIsNoWarning(_ text: String) throws {
+        #expect(try Environment.payment().compile(text).diagnostics.isEmpty)
+    }
+
     @Test func invalidUTF8IsNamed() throws {
         let result = Environment().compile(utf8: [0x27, 0x61, 0xFF, 0x27])
         #expect(result.diagnostics.map(\.code) == ["cel.syntax.utf8"])

@@ -133,3 +133,38 @@ struct RobustnessTests {
         #expect(small.evaluate(&activation, costLimit: cost - 1).error?.code == .costLimit)
     }
 }
+
+@Suite("Values that nest")
+struct NestingTests {
+    /// Computed variables can build on each other without end; their values cannot.
+    @Test func computedVariablesCannotNestValuesWithoutEnd() throws {
+        var environment = Environment()
+        let open = String(repeating: "[", count: 100)
+        let close = String(repeating: "]", count: 100)
+        var last = "1"
+        for index in 0..<20 {
+            let step = try program("dyn(" + open + last + close + ")", in: environment)
+            try environment.declare("v\(index)", computedBy: step)
+            last = "v\(index)"
+        }
+        var activation = Activation(environment)
+        let fine = try program("v3 == v3", in: environment)
+        #expect(fine.evaluate(&activation).value == .bool(true))
+        let deep = try program("v19", in: environment)
+        #expect(deep.evaluate(&activation).error?.code == .sizeLimit)
+    }
+
+    @Test func hostValuesCannotNestWithoutEnd() throws {
+        var environment = Environment()
+        try environment.declare("x", .dyn)
+        var value = Value.int(1)
+        for _ in 0..<400 { value = .list([value]) }
+        var activation = Activation(environment)
+        let read = try program("[x] == [x]", in: environment)
+        activation.set(0, value)
+        #expect(read.evaluate(&activation).value == .bool(true))
+        for _ in 0..<200 { value = .list([value]) }
+        activation.set(0, value)
+        #expect(read.evaluate(&activation).error?.code == .sizeLimit)
+    }
+}

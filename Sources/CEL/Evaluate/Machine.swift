@@ -1,3 +1,5 @@
+import Glibc
+
 /// Runs programs over the slots of one activation.
 ///
 /// The frame is one block: slots below `frame`, temporaries from it on. No value is counted,
@@ -120,14 +122,15 @@ struct Machine: ~Copyable {
     /// The whole interpreter: one switch. What is rare is in functions of its own.
     private mutating func run(_ code: Code) -> Cell {
         let frame = self.frame
-        guard let first = code.instructions.baseAddress, let pool = code.constants.baseAddress
+        guard let first = code.instructions.baseAddress, let pool = code.constants.baseAddress,
+            let nodes = code.nodes.baseAddress
         else { return .null }
         let constants = pool - Int(Register.constants)
         var pc = 0
         cost += code.instructions.count
         while true {
             let i = first[pc]
-            pc += 1
+            pc &+= 1
             switch i.operation {
             case .less, .lessOrEqual, .greater, .greaterOrEqual:
                 let l = Self.load(frame, constants, i.a)
@@ -141,7 +144,7 @@ struct Machine: ~Copyable {
                     isLess = l.asDouble < r.asDouble
                     isEqual = l.asDouble == r.asDouble
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = ordered(i, l, r, code)
                     continue
                 }
@@ -158,10 +161,12 @@ struct Machine: ~Copyable {
                 let r = Self.load(frame, constants, i.b)
                 if l.tag == r.tag, l.tag == .int || l.tag == .bool || l.tag == .uint {
                     frame[Int(i.dst)] = .bool((l.bits == r.bits) == (i.operation == .equal))
-                } else if l.tag == .string, r.tag == .string, l.length != r.length {
-                    frame[Int(i.dst)] = .bool(i.operation != .equal)
+                } else if l.tag == .string, r.tag == .string {
+                    cost += Int(l.length >> 4)
+                    let isSame = l.length == r.length && Self.sameBytes(l, r)
+                    frame[Int(i.dst)] = .bool(isSame == (i.operation == .equal))
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = equality(i, l, r, code)
                 }
             case .add, .subtract, .multiply:
@@ -176,11 +181,11 @@ struct Machine: ~Copyable {
                         }
                     frame[Int(i.dst)] = .double(result)
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = binary(i, l, r, code)
                 }
             case .divide, .modulo, .isIn, .index:
-                node = code.nodes[pc - 1]
+                node = nodes[pc &- 1]
                 frame[Int(i.dst)] = binary(
                     i, Self.load(frame, constants, i.a), Self.load(frame, constants, i.b), code)
             case .move:
@@ -188,7 +193,7 @@ struct Machine: ~Copyable {
                 if cell.isValue {
                     frame[Int(i.dst)] = cell
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = resolve(cell, i.a, code)
                 }
             case .andShort, .orShort:
@@ -196,7 +201,7 @@ struct Machine: ~Copyable {
                 var cell = Self.load(frame, constants, i.a)
                 if cell.tag != .bool {
                     guard !cell.isValue else { continue }
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     cell = resolve(cell, i.a, code)
                     frame[Int(i.dst)] = cell
                     if isGivenUp(cell) { return cell }
@@ -212,7 +217,7 @@ struct Machine: ~Copyable {
                 if l.tag == .bool, r.tag == .bool {
                     frame[Int(i.dst)] = r
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     let result = logical(i, l, r, code)
                     frame[Int(i.dst)] = result
                     if isGivenUp(result) { return result }
@@ -221,11 +226,11 @@ struct Machine: ~Copyable {
             case .branch:
                 var cell = Self.load(frame, constants, i.a)
                 if cell.tag != .bool {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     cell = resolve(cell, i.a, code)
                 }
                 if cell.tag == .bool {
-                    pc = cell.bits != 0 ? pc + 1 : Int(i.b)
+                    pc = cell.bits != 0 ? pc &+ 1 : Int(i.b)
                 } else {
                     frame[Int(i.dst)] = cell.isError ? cell : notBool(cell)
                 }
@@ -234,7 +239,7 @@ struct Machine: ~Copyable {
                 if cell.tag == .bool {
                     frame[Int(i.dst)] = .bool(cell.bits == 0)
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     let resolved = resolve(cell, i.a, code)
                     frame[Int(i.dst)] =
                         resolved.tag == .bool
@@ -252,17 +257,17 @@ struct Machine: ~Copyable {
                 // A round takes at most as many steps as the loop has instructions.
                 cost += Int(i.b) - pc + 1
                 if cost > costLimit {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     return error(.costLimit, "")
                 }
                 advance(i, list, index)
             case .finish:
                 let cell = Self.load(frame, constants, i.a)
                 if cell.isValue { return cell }
-                node = code.nodes[pc - 1]
+                node = nodes[pc &- 1]
                 return resolve(cell, i.a, code)
             default:
-                node = code.nodes[pc - 1]
+                node = nodes[pc &- 1]
                 pc = perform(i, code, constants, pc)
                 if cost > costLimit { return error(.costLimit, "") }
             }
@@ -275,6 +280,14 @@ struct Machine: ~Copyable {
         _ register: Int32
     ) -> Cell {
         (register >= Register.constants ? constants : frame)[Int(register)]
+    }
+
+    /// Equality of the bytes of two cells of one length.
+    @inline(__always)
+    static func sameBytes(_ l: Cell, _ r: Cell) -> Bool {
+        if l.bits == r.bits || l.length == 0 { return true }
+        guard let left = l.address, let right = r.address else { return false }
+        return memcmp(left, right, l.count) == 0
     }
 
     @inline(__always)

@@ -45,13 +45,13 @@ public struct Program: Sendable {
     /// Evaluates. The cost limit is that of the environment if none is given.
     public func evaluate(_ activation: inout Activation, costLimit: Int? = nil) -> EvaluationResult
     {
-        activation.evaluate(self, costLimit: costLimit ?? environment.limits.cost)
+        activation.evaluate(self, costLimit: costLimit ?? code.limits.cost)
     }
 
     /// Evaluates a condition without making a `Value`: no memory is taken unless it fails.
     public func evaluateCondition(_ activation: inout Activation, costLimit: Int? = nil)
         -> ConditionResult
     {
-        activation.evaluateCondition(self, costLimit: costLimit ?? environment.limits.cost)
+        activation.evaluateCondition(self, costLimit: costLimit ?? code.limits.cost)
     }
 }

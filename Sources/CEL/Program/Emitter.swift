@@ -209,10 +209,21 @@ struct Emitter {
         guard cell.isValue, machine.arena.used <= Self.foldingBytes,
             let copy = arenaBox.arena.copy(cell)
         else {
+            if cell.isError { warnOfFailure(machine.evaluationError(cell, code)) }
             markUnfoldable(id)
             return nil
         }
         return constant(copy)
+    }
+
+    /// A constant part that can only fail, such as `[1, 2][5]` or `1 / 0`.
+    private mutating func warnOfFailure(_ error: EvaluationError) {
+        guard environment.checking == .strict, error.code != .costLimit, error.code != .sizeLimit
+        else { return }
+        diagnostics.append(
+            Diagnostic(
+                .warning, range: error.range, code: "cel.alwaysFails",
+                message: "this can only fail: \(error.message)"))
     }
 
     /// Folding must not make compiling slow or a program large.

@@ -102,7 +102,7 @@ enum Register {
 final class Code: @unchecked Sendable {
     let instructions: UnsafeMutableBufferPointer<Instruction>
     /// The node that each instruction comes from.
-    let nodes: [Int32]
+    let nodes: UnsafeMutableBufferPointer<Int32>
     /// Source ranges of the nodes, by node.
     let ranges: [Range<Int>]
     let constants: UnsafeMutableBufferPointer<Cell>
@@ -124,7 +124,8 @@ final class Code: @unchecked Sendable {
         _ = instructions.initialize(from: emitter.instructions)
         constants = .allocate(capacity: max(emitter.constants.count, 1))
         _ = constants.initialize(from: emitter.constants)
-        nodes = emitter.nodes
+        nodes = .allocate(capacity: emitter.nodes.count)
+        _ = nodes.initialize(from: emitter.nodes)
         ranges = emitter.ranges
         regexes = emitter.regexes
         hosts = emitter.hosts
@@ -145,6 +146,7 @@ final class Code: @unchecked Sendable {
     deinit {
         instructions.deallocate()
         constants.deallocate()
+        nodes.deallocate()
     }
 }
 
