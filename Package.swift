@@ -57,7 +57,7 @@ let package = Package(
 
         // Floor 2: what a user writes
         module("Policies", ["CEL", "CYAML", "JSON", "Ledger", "Time"]),
-        module("Scoring", ["JSON"]),
+        module("Scoring", ["JSON", "Policies"]),
         module("CELConformance", ["CEL", "JSON", "Time"]),
 
         // Floor 3: the domain, pure
@@ -71,7 +71,7 @@ let package = Package(
 
         // Floor 5: the walls
         module("Storage", ["CSQLite", "Engine", "JSON", "Ledger", "Time"]),
-        module("Server", ["CMicroHTTPD", "Engine", "JSON", "Ledger", "Policies", "Time"]),
+        module("Server", ["CMicroHTTPD", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Time", "TrustInsights"]),
 
         // Floor 6: arguments in, exit status out
         .executableTarget(
@@ -89,7 +89,7 @@ let package = Package(
         tests("PoliciesTests", ["CEL", "JSON", "Policies", "Time"]),
         tests("ReviewPromptsTests", ["Policies", "ReviewPrompts", "Time"]),
         tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
-        tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time"]),
+        tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
         tests("ServerTests", ["JSON", "Server"]),
         tests("ScenarioTests", ["JSON", "Time"]),
     ],

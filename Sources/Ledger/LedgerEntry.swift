@@ -1,5 +1,5 @@
-public import JSON
-public import Time
+import JSON
+import Time
 
 /// What every entry of the ledger says in the open: the leaf of the Merkle tree.
 ///
@@ -88,6 +88,18 @@ public struct LedgerEntry: Sendable {
     public var payload: [UInt8]
     /// Hashes of the leaf and of the subtrees it completes, the smallest first.
     public var nodes: [Digest]
+
+    /// An entry as it was stored.
+    public init(
+        envelope: Envelope, envelopeBytes: [UInt8], salt: [UInt8], payload: [UInt8],
+        nodes: [Digest]
+    ) {
+        self.envelope = envelope
+        self.envelopeBytes = envelopeBytes
+        self.salt = salt
+        self.payload = payload
+        self.nodes = nodes
+    }
 }
 
 /// The end of the ledger, to which entries are appended.

@@ -1,4 +1,4 @@
-public import Time
+import Time
 
 /// Whether a person lets the app ask for insights of one category, as the device reports it.
 public enum AuthorizationStatus: String, Sendable, CaseIterable {

@@ -1,5 +1,5 @@
-public import Policies
-public import Time
+import Policies
+import Time
 
 /// What an insight did to the app's flow: the mandatory report.
 public enum ConsumptionStatus: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-public import Time
+import Time
 
 /// What turned out to be true.
 public enum LabelValue: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-public import Time
+import Time
 
 /// How much debt an app may have before its evaluations are refused.
 public struct DebtPolicy: Sendable, Equatable {

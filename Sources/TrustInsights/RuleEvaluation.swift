@@ -1,5 +1,5 @@
-public import CEL
-public import Policies
+import CEL
+import Policies
 
 /// What became of one rule. Every rule has a verdict; none ever vanishes.
 public enum Verdict: UInt8, Sendable {
@@ -93,16 +93,14 @@ extension TrustPolicy {
     /// Pure: the same slots give the same judgement. `isDegraded` says that the model gave no
     /// result; such a decision is never `reduced`.
     public func judge(_ activation: inout Activation, isDegraded: Bool) -> Judgement {
-        var run = RuleRun(policy: self, activation: activation)
-        let result = run.evaluate(rule, inShadow: false)
+        var run = RuleRun(ruleCount: rules.count)
+        let result = run.evaluate(rule, inShadow: false, &activation)
         let degraded = isDegraded || run.actingRuleFailed
-        let judgement = Judgement(
+        return Judgement(
             decision: run.decision(result.acting, isDegraded: degraded),
             shadowDecision: rules.contains { $0.mode == .shadow }
                 ? run.decision(result.would, isDegraded: degraded) : nil,
             verdicts: run.verdicts, failures: run.failures, ruleFailed: run.actingRuleFailed)
-        activation = run.activation
-        return judgement
     }
 }
 
@@ -120,34 +118,32 @@ private struct RuleRun {
         var would: Ruling?
     }
 
-    let policy: TrustPolicy
-    var activation: Activation
     var verdicts: [Verdict]
     var failures: [(rule: Int, error: EvaluationError)] = []
     var actingRuleFailed = false
 
-    init(policy: TrustPolicy, activation: consuming Activation) {
-        self.policy = policy
-        self.activation = activation
-        verdicts = [Verdict](repeating: .skipped, count: policy.rules.count)
-    }
+    init(ruleCount: Int) { verdicts = [Verdict](repeating: .skipped, count: ruleCount) }
 
     /// Shadow rules are always evaluated, never end the search and never act; what they
     /// would have done is followed beside what is done.
-    mutating func evaluate(_ block: RuleBlock, inShadow: Bool) -> BlockResult {
+    mutating func evaluate(
+        _ block: RuleBlock, inShadow: Bool, _ activation: inout Activation
+    ) -> BlockResult {
         var result = BlockResult()
         for match in block.matches where match.condition != nil || block.strategy == .firstMatch {
             let isShadow = inShadow || match.mode == .shadow
             let isDecided = block.strategy == .firstMatch && result.acting != nil
             if isDecided, !isShadow { continue }
-            merge(evaluate(match, isShadow: isShadow), into: &result, strategy: block.strategy)
+            merge(
+                evaluate(match, isShadow: isShadow, &activation), into: &result,
+                strategy: block.strategy)
         }
         guard block.strategy == .strictest else { return result }
         // A default counts only where nothing else did.
         for match in block.matches where match.condition == nil {
             let isShadow = inShadow || match.mode == .shadow
             guard result.acting == nil || result.would == nil else { break }
-            let found = evaluate(match, isShadow: isShadow)
+            let found = evaluate(match, isShadow: isShadow, &activation)
             if result.acting == nil { result.acting = found.acting }
             if result.would == nil { result.would = found.would }
         }
@@ -168,20 +164,24 @@ private struct RuleRun {
         result.would = combine(result.would, found.would)
     }
 
-    private mutating func evaluate(_ match: Match, isShadow: Bool) -> BlockResult {
-        let verdict = verdict(of: match, isShadow: isShadow)
+    private mutating func evaluate(
+        _ match: Match, isShadow: Bool, _ activation: inout Activation
+    ) -> BlockResult {
+        let verdict = verdict(of: match, isShadow: isShadow, &activation)
         verdicts[match.index] = verdict
         guard verdict.isMatch else { return BlockResult() }
         switch match.action {
         case .block(let block):
-            return evaluate(block, inShadow: isShadow)
+            return evaluate(block, inShadow: isShadow, &activation)
         case .output(let output):
-            let ruling = ruling(of: match, output: output)
+            let ruling = ruling(of: match, output: output, &activation)
             return BlockResult(acting: isShadow ? nil : ruling, would: ruling)
         }
     }
 
-    private mutating func verdict(of match: Match, isShadow: Bool) -> Verdict {
+    private mutating func verdict(
+        of match: Match, isShadow: Bool, _ activation: inout Activation
+    ) -> Verdict {
         guard let condition = match.condition else { return .matched }
         switch condition.program.evaluateCondition(&activation) {
         case .matched: return .matched
@@ -212,12 +212,14 @@ private struct RuleRun {
         return match.raisesFriction ? .matchedOnFailure : .failed
     }
 
-    private mutating func ruling(of match: Match, output: DecisionOutput) -> Ruling {
+    private func ruling(
+        of match: Match, output: DecisionOutput, _ activation: inout Activation
+    ) -> Ruling {
         var reason = Reason(rule: match.id)
         if case .string(let text)? = match.explanation?.program.evaluate(&activation).value {
             reason.explanation = String(text.unicodeScalars.prefix(TrustLimits.explanation))
         }
-        guard output.steps.contains(.block), !hasOtherEvidence(match) else {
+        guard output.steps.contains(.block), !hasOtherEvidence(match, &activation) else {
             return Ruling(output: output, reasons: [reason])
         }
         // An insight is never the only reason to block somebody.
@@ -228,7 +230,7 @@ private struct RuleRun {
         return Ruling(output: softened, reasons: [reason])
     }
 
-    private mutating func hasOtherEvidence(_ match: Match) -> Bool {
+    private func hasOtherEvidence(_ match: Match, _ activation: inout Activation) -> Bool {
         for evidence in match.otherEvidence {
             if case .matched = evidence.program.evaluateCondition(&activation) { return true }
         }

@@ -1,4 +1,4 @@
-public import Time
+import Time
 
 /// The limits of the trust flow that no configuration changes. Beyond each: a clear error.
 public enum TrustLimits {

@@ -1,5 +1,5 @@
-public import Policies
-public import Time
+import Policies
+import Time
 
 /// An attribute's value as it is recorded.
 public enum RecordedValue: Sendable, Hashable {

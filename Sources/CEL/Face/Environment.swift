@@ -91,6 +91,16 @@ public struct Environment: Sendable {
     /// Declares a function. Declaring a name again adds overloads.
     public mutating func declare(_ function: Function) { functions.append(function) }
 
+    /// Takes a name out of sight of expressions compiled from now on. Its slot stays, and so do
+    /// programs that read it; the name may be declared again, for a scope within a scope.
+    public mutating func hide(_ name: String) { slotOfPath[name] = nil }
+
+    /// Brings a hidden name back to its slot; another slot of that name is then out of sight.
+    public mutating func show(_ name: String, slot: Int) {
+        guard slots.indices.contains(slot) else { return }
+        slotOfPath[name] = slot
+    }
+
     /// The slot of a full name such as `attributes.amount`.
     public func slot(_ path: String) -> Int? { slotOfPath[path] }
 

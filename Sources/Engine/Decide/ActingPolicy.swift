@@ -1,0 +1,106 @@
+import JSON
+import Policies
+import Scoring
+import Time
+import TrustInsights
+
+/// A trust policy ready to act: with the model it names and all other versions of it.
+public struct ActingPolicy: Sendable {
+    /// The policy.
+    public let policy: TrustPolicy
+    /// How records name it.
+    public let reference: VersionReference
+    /// The acting model; `nil` where the policy names none.
+    public let model: Model?
+    /// All versions of the model that are loaded, by version.
+    public let models: [Int: Model]
+
+    /// A policy with the versions of its model.
+    public init(policy: TrustPolicy, models: [Int: Model]) {
+        self.policy = policy
+        reference = VersionReference(
+            name: policy.name, version: Int64(policy.version), digest: policy.digest)
+        model = policy.model.flatMap { models[$0.version] }
+        self.models = models
+    }
+
+    /// The newest version of the model, as answers name it.
+    var newestModelVersion: String {
+        models.keys.max().map(String.init) ?? actingModelVersion
+    }
+
+    /// The acting version of the model, as answers name it.
+    var actingModelVersion: String { policy.model.map { String($0.version) } ?? "none" }
+
+    /// How far back the policy's windows reach.
+    var horizon: Duration { policy.velocity.map(\.window).max() ?? .zero }
+
+    /// A window that is too full would be slow to read: it is refused, not cut.
+    func checkEventCount(_ events: [VelocityEvent], at now: Instant) throws(Refusal) {
+        guard events.count >= TrustLimits.eventsPerWindow else { return }
+        let start = now - horizon
+        let used = events.reduce(0) { $1.at > start ? $0 + 1 : $0 }
+        guard used >= TrustLimits.eventsPerWindow else { return }
+        throw Refusal(
+            .rateLimitExceeded, "the subject has too many events in the policy's windows",
+            isRetryable: true,
+            members: [
+                "scope": "subject", "limit": .int(Int64(TrustLimits.eventsPerWindow)),
+                "used": .int(Int64(used)),
+            ])
+    }
+
+    /// Reads a caller's attributes as the policy declares them. A value that is not stored
+    /// becomes its keyed digest here, before anything is recorded.
+    public func readAttributes(
+        _ object: JSONObject, at pointer: String, pseudonymizer: Pseudonymizer, tenant: Tenant
+    ) throws(Refusal) -> [RecordedAttribute] {
+        for member in object.members where policy.attribute(named: member.key) == nil {
+            throw Refusal(
+                .contextInvalid, "the policy declares no such attribute",
+                reason: "unknownAttribute", field: pointer + "/" + JSONPointer.escape(member.key),
+                allowed: policy.attributes.map { .string($0.name) })
+        }
+        var attributes: [RecordedAttribute] = []
+        for declaration in policy.attributes {
+            let field = pointer + "/" + JSONPointer.escape(declaration.name)
+            guard let json = object[declaration.name], json != .null else {
+                if declaration.isOptional { continue }
+                throw Refusal(
+                    .contextInvalid, "the policy requires this attribute",
+                    reason: "missingAttribute", field: field)
+            }
+            switch declaration.check(json) {
+            case .success(let value):
+                attributes.append(
+                    RecordedAttribute(
+                        name: declaration.name,
+                        value: declaration.isStored
+                            ? .value(value)
+                            : .digest(
+                                pseudonymizer.value(
+                                    value.text, of: declaration.name, tenant: tenant
+                                ).text)))
+            case .failure(let refusal):
+                throw Refusal(
+                    .contextInvalid, refusal.message, reason: "invalidAttribute", field: field,
+                    value: declaration.isStored ? json.shortened : nil,
+                    allowed: refusal.allowed.map { .string($0) })
+            }
+        }
+        return attributes.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+}
+
+extension AttributeValue {
+    /// One text for each value, of which the digest is made.
+    var text: String {
+        switch self {
+        case .bool(let flag): String(flag)
+        case .int(let number): String(number)
+        case .double(let number): String(number)
+        case .string(let text): text
+        case .timestamp(let instant): instant.rfc3339
+        }
+    }
+}

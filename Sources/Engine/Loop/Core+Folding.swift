@@ -1,0 +1,67 @@
+import Ledger
+import Policies
+import Time
+
+/// Folding the registry from stored entries, at start and after a failed commit.
+extension Core {
+    func fold(_ entry: LedgerEntry) throws {
+        let at = entry.envelope.at
+        now = max(now, at)
+        // What a person's erasure took away is no part of the registry.
+        guard !entry.payload.isEmpty else { return }
+        switch (RecordKind(rawValue: entry.envelope.kind), entry.tenant) {
+        case (.evaluation, let tenant?):
+            registry.apply(
+                try entry.record(EvaluationRecord.self), tenant: tenant, at: at,
+                sequence: entry.envelope.sequence)
+        case (.consumption, let tenant?):
+            registry.apply(try entry.record(ConsumptionRecord.self), tenant: tenant, at: at)
+        case (.sandboxClock, let tenant?):
+            registry.apply(try entry.record(SandboxClockRecord.self), tenant: tenant, at: at)
+        case (.activation, let tenant):
+            registry.apply(try entry.record(ActivationRecord.self), tenant: tenant)
+        case (.app, _): registry.apply(try entry.record(AppRecord.self))
+        case (.key, _): registry.apply(try entry.record(KeyRecord.self))
+        case (.keyRevocation, _): registry.apply(try entry.record(KeyRevocationRecord.self))
+        case (.configuration, _): registry.apply(try entry.record(ConfigurationRecord.self))
+        case (.policies, _): registry.apply(try entry.record(PoliciesRecord.self), at: at)
+        case (.authorization, _), (.label, _), (.donation, _), (.grantOutcome, _), (.merge, _),
+            (.reset, _):
+            break
+        case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil):
+            throw CorruptEntry(sequence: entry.envelope.sequence, detail: "it names no app")
+        case (nil, _):
+            throw CorruptEntry(
+                sequence: entry.envelope.sequence,
+                detail: "its kind `\(entry.envelope.kind)` is not known")
+        }
+    }
+
+    /// Compiles every policy and model that was ever recorded: what acts may be none of the
+    /// files that are in the folder today.
+    func compileRecorded() throws {
+        actingPolicies = [:]
+        let load = PolicyLoader(zones: zones).load(
+            registry.files.map { PolicyLoader.File(path: $0.path, bytes: Array($0.source.utf8)) })
+        guard let set = load.set else {
+            let faults = load.diagnostics.filter { $0.severity == .error }.map(\.message)
+            throw CorruptEntry(
+                detail: "recorded policies do not load: " + faults.joined(separator: "; "))
+        }
+        for candidate in Candidate.all(of: set) { catalog.add(candidate) }
+    }
+}
+
+extension Candidate {
+    /// What of a set can act. Plain policies cannot.
+    public static func all(of set: PolicySet) -> [Candidate] {
+        set.models.map { .model(Model($0)) }
+            + set.policies.compactMap { policy in
+                switch policy {
+                case .trust(let policy): .trust(policy)
+                case .reviewPrompt(let policy): .reviewPrompt(policy)
+                case .plain: nil
+                }
+            }
+    }
+}

@@ -1,0 +1,193 @@
+import JSON
+import Ledger
+import Policies
+import Time
+import TrustInsights
+
+/// Loading states: from the cache, else folded from the entries that the store has.
+extension Core {
+    /// What is known of a person.
+    func subject(_ subject: Pseudonym, key: EntityKey, tenant: Tenant) throws -> SubjectState {
+        if let state = subjects[key] { return state }
+        let state = SubjectState()
+        for entry in try store.entries(under: key) where entry.isOf(tenant) {
+            switch RecordKind(rawValue: entry.envelope.kind) {
+            case .authorization:
+                let record = try entry.record(AuthorizationRecord.self)
+                if record.subject == subject { state.apply(record) }
+            case .evaluation:
+                let record = try entry.record(EvaluationRecord.self)
+                guard record.subject == subject else { continue }
+                state.apply(
+                    record, request: .request(record.requestID, of: tenant),
+                    horizon: catalog.horizon)
+            default: continue
+            }
+        }
+        subjects[key] = state
+        return state
+    }
+
+    /// The completed evaluation that occupies a requestID.
+    func completed(_ requestID: String, key: EntityKey, tenant: Tenant) throws
+        -> EvaluationRecord?
+    {
+        try records(EvaluationRecord.self, under: key, tenant: tenant)
+            .first { $0.record.requestID == requestID && !$0.record.isRefused }?.record
+    }
+
+    /// The records of a type under a key.
+    func records<R: Record>(_ type: R.Type, under key: EntityKey, tenant: Tenant) throws
+        -> [(record: R, sequence: Int64)]
+    {
+        try store.entries(under: key)
+            .filter { $0.isOf(tenant) && $0.envelope.kind == R.kind.rawValue }
+            .map { (try $0.record(type), $0.envelope.sequence) }
+    }
+
+    /// The evaluation that a caller names; a terminal refusal if there is none.
+    func evaluation(_ address: EvaluationAddress, tenant: Tenant) throws -> EvaluationState {
+        switch address {
+        case .evaluationID(let text), .insightID(let text):
+            guard let id = Identifier(text) else { throw Refusal.notFound(address) }
+            return try evaluation(id, tenant: tenant, address: address)
+        case .requestID(let text):
+            let key = EntityKey.request(text, of: tenant)
+            let found = try records(EvaluationRecord.self, under: key, tenant: tenant)
+                .filter { $0.record.requestID == text }
+            guard let record = found.last(where: { !$0.record.isRefused }) ?? found.last else {
+                throw Refusal.notFound(address)
+            }
+            return try evaluation(record.record.evaluationID, tenant: tenant, address: address)
+        }
+    }
+
+    /// An evaluation by its own id, or by that of one of its insights.
+    func evaluation(_ id: Identifier, tenant: Tenant, address: EvaluationAddress?) throws
+        -> EvaluationState
+    {
+        let address = address ?? .evaluationID(id.text)
+        if let state = evaluations[id.sequence], state.record.evaluationID == id.part(0),
+            state.record.has(id)
+        {
+            try tenant.check(state.tenant, address)
+            return state
+        }
+        let state = try EvaluationState.load(
+            id, address: address, tenant: tenant, entry: store.entry, entries: store.entries)
+        evaluations[id.sequence] = state
+        return state
+    }
+
+    /// Overdue evaluations, the oldest first.
+    func overdue(of tenant: Tenant, limit: Int, after: Int64 = 0) throws -> [EvaluationRecord] {
+        try registry.state(of: tenant).debt.overdue(limit: limit, after: after).compactMap {
+            try store.entry($0.sequence)?.record(EvaluationRecord.self)
+        }
+    }
+
+    /// What an app owes, a page of it.
+    func debt(of tenant: Tenant, after: Int64, limit: Int) throws -> DebtAnswer {
+        let debt = registry.state(of: tenant).debt
+        let page = try overdue(of: tenant, limit: limit + 1, after: after)
+        return DebtAnswer(
+            count: debt.count, threshold: debt.threshold(registry.configuration.debt),
+            refusingSince: debt.refusingSince, evaluations: Array(page.prefix(limit)),
+            next: page.count > limit ? page[limit - 1].evaluationID.sequence : nil)
+    }
+
+    /// The policy that acts for a category.
+    func acting(for tenant: Tenant, category: Policies.Category) -> ActingPolicy? {
+        guard let reference = registry.actingReference(for: tenant, category: category) else {
+            return nil
+        }
+        if let known = actingPolicies[reference.digest] { return known }
+        let acting = catalog.acting(reference)
+        actingPolicies[reference.digest] = acting
+        return acting
+    }
+}
+
+extension EvaluationState {
+    /// Folds an evaluation from its entry and those about it, from whatever reads entries.
+    static func load(
+        _ id: Identifier, address: EvaluationAddress, tenant: Tenant,
+        entry: (Int64) throws -> LedgerEntry?, entries: (EntityKey) throws -> [LedgerEntry]
+    ) throws -> EvaluationState {
+        guard let found = try entry(id.sequence),
+            found.envelope.kind == RecordKind.evaluation.rawValue
+        else { throw Refusal.notFound(address) }
+        guard let owner = found.tenant else { throw Refusal.notFound(address) }
+        try tenant.check(owner, address)
+        let record = try found.record(EvaluationRecord.self)
+        guard record.evaluationID == id.part(0), record.has(id) else {
+            throw Refusal.notFound(address)
+        }
+        var state = EvaluationState(record: record, tenant: tenant)
+        for entry in try entries(.evaluation(record.evaluationID, of: tenant))
+        where entry.isOf(tenant) {
+            switch RecordKind(rawValue: entry.envelope.kind) {
+            case .consumption:
+                let report = try entry.record(ConsumptionRecord.self)
+                if report.evaluationID == record.evaluationID { state.apply(report) }
+            case .label:
+                let label = try entry.record(LabelRecord.self)
+                if label.evaluationID == record.evaluationID {
+                    state.apply(label, sequence: entry.envelope.sequence)
+                }
+            default: continue
+            }
+        }
+        return state
+    }
+}
+
+extension EvaluationRecord {
+    /// Whether an id is the evaluation's own or that of one of its insights.
+    func has(_ id: Identifier) -> Bool { Int(id.ordinal) <= results.count }
+}
+
+extension LedgerEntry {
+    /// Whether it is an app's in an environment.
+    func isOf(_ tenant: Tenant) -> Bool {
+        envelope.app == tenant.app && envelope.environment == tenant.environment.rawValue
+    }
+
+    /// The payload, read as a record.
+    public func record<R: Record>(_ type: R.Type) throws -> R {
+        guard !payload.isEmpty else {
+            throw Refusal(.erased, "this entry was erased")
+        }
+        return try R(
+            payload: RecordReader(bytes: payload, sequence: envelope.sequence))
+    }
+
+    /// Whose data it is; `nil` for the service as a whole.
+    public var tenant: Tenant? {
+        DataEnvironment(rawValue: envelope.environment).map {
+            Tenant(app: envelope.app, environment: $0)
+        }
+    }
+}
+
+extension Tenant {
+    /// Refuses what belongs to another app (to this one it does not exist), or to another
+    /// environment of the app (it exists, but not here).
+    func check(_ owner: Tenant, _ address: EvaluationAddress) throws(Refusal) {
+        if owner == self { return }
+        guard owner.app == app else { throw Refusal.notFound(address) }
+        throw Refusal(
+            .environmentMismatch,
+            "this evaluation is of the environment \(owner.environment.rawValue), and the key of "
+                + environment.rawValue,
+            field: "/" + address.field, value: .string(address.text))
+    }
+}
+
+extension Refusal {
+    static func notFound(_ address: EvaluationAddress) -> Refusal {
+        Refusal(
+            .notFound, "there is no such evaluation", field: "/" + address.field,
+            value: .string(address.text))
+    }
+}

@@ -1,0 +1,285 @@
+import JSON
+import Ledger
+import Policies
+import ReviewPrompts
+import Time
+
+/// What is kept of the review flow for a person or a device.
+enum ReviewEntity {
+    case subject(ReviewSubjectState)
+    case device(ReviewDeviceState)
+}
+
+/// The review flow: load what a decision needs, decide, append, keep the new states.
+extension Core {
+    func review(_ command: ReviewCommand, _ tenant: Tenant, _ submission: Submission) throws
+        -> ReviewAnswer
+    {
+        do {
+            switch command {
+            case .donate(let command): return try donate(command, tenant, submission)
+            case .reportOutcome(let id, let outcome):
+                return try reportOutcome(outcome, of: id, tenant, submission)
+            case .status(let command): return try status(command, tenant)
+            case .reset(let subject): return try reset(subject, tenant, submission)
+            case .merge(let install, let account):
+                return try merge(install, into: account, tenant, submission)
+            }
+        } catch let error as ReviewPromptError {
+            throw Refusal(error)
+        }
+    }
+
+    private func donate(_ command: DonateCommand, _ tenant: Tenant, _ submission: Submission)
+        throws -> ReviewAnswer
+    {
+        let now = clock(of: tenant)
+        let key = EntityKey.donation(command.idempotencyKey, of: tenant)
+        let earlier = try records(DonationRecord.self, under: key, tenant: tenant)
+            .first { $0.record.idempotencyKey == command.idempotencyKey }?.record
+        if let earlier {
+            guard earlier.action == command.action else {
+                throw Refusal(
+                    .idempotencyKeyReused, "another donation was made under this key",
+                    field: "/idempotencyKey", value: .string(command.idempotencyKey))
+            }
+            let state = try earlier.grant.map { grant in
+                try present(grant, tenant: tenant).state(at: now)
+            }
+            return .donated(earlier, grantState: state, isReplay: true)
+        }
+        let policy = try actingReviewPolicy(of: tenant)
+        let account = try account(of: command.donation.subject, tenant: tenant)
+        let donation = command.donation.donation(subject: account.id, now: now)
+        let decision = try ReviewPrompts.decide(
+            donation, device: try device(donation.device, tenant: tenant), subject: account.state,
+            policy: policy.policy, zones: zones, environment: tenant.reviewEnvironment, now: now,
+            grantID: nextIdentifier(submission).text)
+        var states = ReviewStates()
+        states.subjects[account.id] = decision.subject
+        states.devices[donation.device] = decision.device
+        let record = DonationRecord(
+            idempotencyKey: command.idempotencyKey, action: command.action, donation: donation,
+            decision: decision, receivedAt: now, policy: policy.reference,
+            configuration: registry.configurationDigest, states: states)
+        try append(record, keys: [key] + Self.keys(of: states, tenant), submission)
+        keep(states, tenant: tenant)
+        return .donated(record, grantState: record.grant?.state(at: now), isReplay: false)
+    }
+
+    private func reportOutcome(
+        _ outcome: ReviewOutcome, of text: String, _ tenant: Tenant, _ submission: Submission
+    ) throws -> ReviewAnswer {
+        let now = clock(of: tenant)
+        guard let id = Identifier(text),
+            let entry = try store.entry(id.sequence), entry.isOf(tenant),
+            entry.envelope.kind == RecordKind.donation.rawValue,
+            let grant = try entry.record(DonationRecord.self).grant, grant.id == id.text
+        else {
+            throw Refusal(
+                .notFound, "there is no such grant", field: "/grantID", value: .string(text))
+        }
+        let policy = try actingReviewPolicy(of: tenant)
+        let subject = try self.account(of: grant.subject, tenant: tenant)
+        let result = try ReviewPrompts.recordOutcome(
+            outcome, of: grant, device: try device(grant.device, tenant: tenant),
+            subject: subject.state, policy: policy.policy, now: now)
+        if result.isReplayed {
+            return .outcome(result.grant, state: result.grant.state(at: now), isReplay: true)
+        }
+        var states = ReviewStates()
+        states.subjects[subject.id] = result.subject
+        states.devices[grant.device] = result.device
+        let record: GrantOutcomeRecord =
+            switch outcome {
+            case .requested:
+                GrantOutcomeRecord(
+                    grantID: id, outcome: "requested", reason: nil, receivedAt: now, states: states)
+            case .notRequested(let reason):
+                GrantOutcomeRecord(
+                    grantID: id, outcome: "notRequested", reason: reason, receivedAt: now,
+                    states: states)
+            }
+        try append(record, keys: Self.keys(of: states, tenant), submission)
+        keep(states, tenant: tenant)
+        return .outcome(result.grant, state: result.grant.state(at: now), isReplay: false)
+    }
+
+    private func status(_ command: ReviewStatusCommand, _ tenant: Tenant) throws -> ReviewAnswer {
+        let now = clock(of: tenant)
+        let policy = try actingReviewPolicy(of: tenant)
+        let account = try account(of: command.subject, tenant: tenant)
+        let donation = command.donation(subject: account.id, now: now)
+        return .status(
+            try ReviewPrompts.status(
+                donation, device: try device(donation.device, tenant: tenant),
+                subject: account.state, policy: policy.policy, zones: zones,
+                environment: tenant.reviewEnvironment, now: now))
+    }
+
+    private func reset(_ subject: Pseudonym, _ tenant: Tenant, _ submission: Submission) throws
+        -> ReviewAnswer
+    {
+        var account = try account(of: subject, tenant: tenant)
+        account.state.resetCounts()
+        var states = ReviewStates()
+        states.subjects[account.id] = account.state
+        let record = ResetRecord(subject: subject, states: states)
+        try append(record, keys: Self.keys(of: states, tenant), submission)
+        keep(states, tenant: tenant)
+        return .reset
+    }
+
+    private func merge(
+        _ install: Pseudonym, into account: Pseudonym, _ tenant: Tenant, _ submission: Submission
+    ) throws -> ReviewAnswer {
+        let before = try self.subject(install.text, tenant: tenant)
+        let merged = try ReviewPrompts.merge(
+            install: before, installID: install.text,
+            into: try self.subject(account.text, tenant: tenant), accountID: account.text,
+            now: clock(of: tenant))
+        if before.aliasOf == account.text { return .merged(isReplay: true) }
+        var states = ReviewStates()
+        states.subjects[install.text] = merged.install
+        states.subjects[account.text] = merged.account
+        let record = MergeRecord(install: install, account: account, states: states)
+        try append(record, keys: Self.keys(of: states, tenant), submission)
+        keep(states, tenant: tenant)
+        return .merged(isReplay: false)
+    }
+
+    // MARK: States
+
+    private func actingReviewPolicy(of tenant: Tenant) throws -> (
+        policy: ReviewPromptPolicy, reference: VersionReference
+    ) {
+        guard let reference = registry.actingReference(for: tenant, category: nil),
+            case .reviewPrompt(let policy)? = catalog.policy(reference)
+        else {
+            throw Refusal(
+                .contextInvalid, "no policy acts for review prompts", reason: "noPolicy")
+        }
+        return (policy, reference)
+    }
+
+    /// A grant as it stands now, in the ledger of whoever has it now.
+    private func present(_ grant: ReviewGrant, tenant: Tenant) throws -> ReviewGrant {
+        let account = try account(of: grant.subject, tenant: tenant)
+        return try account.state.ledger[grant.id]
+            ?? device(grant.device, tenant: tenant).ledger[grant.id] ?? grant
+    }
+
+    private func account(of subject: Pseudonym, tenant: Tenant) throws -> (
+        id: String, state: ReviewSubjectState
+    ) { try account(of: subject.text, tenant: tenant) }
+
+    /// The person, or the account that the person was merged into.
+    private func account(of subject: String, tenant: Tenant) throws -> (
+        id: String, state: ReviewSubjectState
+    ) {
+        let state = try self.subject(subject, tenant: tenant)
+        guard let account = state.aliasOf else { return (subject, state) }
+        // An account that was merged in turn is an alias itself; merging never makes a circle.
+        return try self.account(of: account, tenant: tenant)
+    }
+
+    private func subject(_ id: String, tenant: Tenant) throws -> ReviewSubjectState {
+        let key = EntityKey.reviewSubject(id, of: tenant)
+        if case .subject(let state)? = reviews[key] { return state }
+        let state =
+            try latest(under: key, tenant: tenant) { $0.subjects[id] } ?? ReviewSubjectState()
+        reviews[key] = .subject(state)
+        return state
+    }
+
+    private func device(_ id: String, tenant: Tenant) throws -> ReviewDeviceState {
+        let key = EntityKey.device(id, of: tenant)
+        if case .device(let state)? = reviews[key] { return state }
+        let state =
+            try latest(under: key, tenant: tenant) { $0.devices[id] } ?? ReviewDeviceState()
+        reviews[key] = .device(state)
+        return state
+    }
+
+    /// The state that the latest entry about something left behind.
+    private func latest<S>(
+        under key: EntityKey, tenant: Tenant, _ state: (ReviewStates) -> S?
+    ) throws -> S? {
+        for entry in try store.entries(under: key).reversed() where entry.isOf(tenant) {
+            let payload = try RecordReader(
+                bytes: entry.payload, sequence: entry.envelope.sequence)
+            let states = try ReviewStates(payload: payload.object("result").object("states"))
+            if let found = state(states) { return found }
+        }
+        return nil
+    }
+
+    private func keep(_ states: ReviewStates, tenant: Tenant) {
+        for (id, state) in states.subjects {
+            reviews[.reviewSubject(id, of: tenant)] = .subject(state)
+        }
+        for (id, state) in states.devices { reviews[.device(id, of: tenant)] = .device(state) }
+    }
+
+    private static func keys(of states: ReviewStates, _ tenant: Tenant) -> [EntityKey] {
+        states.subjects.keys.sorted().map { .reviewSubject($0, of: tenant) }
+            + states.devices.keys.sorted().map { .device($0, of: tenant) }
+    }
+}
+
+extension ReviewStatusCommand {
+    func donation(subject: String, now: Instant) -> ReviewDonation {
+        ReviewDonation(
+            reason: reason, subject: subject, device: device.text, version: version,
+            distribution: distribution, zone: zone, occurredAt: occurredAt ?? now,
+            installedAt: installedAt, attributes: attributes)
+    }
+}
+
+extension Tenant {
+    var reviewEnvironment: ReviewEnvironment {
+        switch environment {
+        case .production: .production
+        case .sandbox: .sandbox
+        }
+    }
+}
+
+extension Refusal {
+    init(_ error: ReviewPromptError) {
+        switch error {
+        case .unknownReason(let given, let allowed):
+            self.init(
+                .invalidValue, "the policy knows no such reason or event", field: "/reason",
+                value: .string(given), allowed: allowed.map { .string($0) })
+        case .clockSkew(let field, let given, let now):
+            self = .clockSkew("/" + field, given, now: now)
+        case .missingZone:
+            self.init(
+                .missingField, "the policy counts days in the subject's zone: name it once",
+                field: "/timeZone")
+        case .unknownZone(let name):
+            self.init(
+                .invalidValue, "there is no such time zone", field: "/timeZone",
+                value: .string(name), allowed: ["a name such as Europe/London, UTC, or +05:30"])
+        case .versionTooLong(let bytes):
+            self.init(
+                .invalidValue, "the version has \(bytes) bytes", field: "/appVersion",
+                allowed: [.string("at most \(AppVersion.maxLength) bytes")])
+        case .outcomeReasonTooLong(let bytes):
+            self.init(
+                .invalidValue, "the reason has \(bytes) bytes", field: "/reason",
+                allowed: [.string("at most \(ReviewPromptLimits.outcomeReason) bytes")])
+        case .aliased:
+            self.init(
+                .invalidValue, "the subject was merged into another account", field: "/subject")
+        case .alreadyReported(let report):
+            self.init(
+                .alreadyReported, "the grant was reported as \(report.rawValue) before",
+                field: "/outcome", allowed: [.string(report.rawValue)])
+        case .mergedIntoItself:
+            self.init(
+                .invalidValue, "a subject cannot be merged into itself", field: "/account")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import JSON
+import Ledger
+import Policies
+import Time
+import TrustInsights
+
+/// The ordered stream: takes commands one by one, asks the pure `decide` functions, appends
+/// what they answer, and commits a batch at once.
+///
+/// It belongs to one thread. Everything that is neither state nor time comes in with the
+/// commands, so the same stream gives the same entries, byte for byte.
+final class Core {
+    let store: any Store
+    private(set) var tail: LedgerTail
+    var registry = Registry()
+    var catalog = Catalog()
+    var subjects = StateCache<EntityKey, SubjectState>(limit: EngineLimits.cachedSubjects)
+    var evaluations = StateCache<Int64, EvaluationState>(limit: EngineLimits.cachedEvaluations)
+    var reviews = StateCache<EntityKey, ReviewEntity>(limit: EngineLimits.cachedSubjects)
+    /// Trust policies that act, by the digest of their file.
+    var actingPolicies: [String: ActingPolicy] = [:]
+    /// The engine's clock: the larger of the wall clock and what it was, so it never goes back.
+    var now: Instant
+    /// Whether the directory that threads of the server see is out of date.
+    private(set) var directoryChanged = true
+    let zones: ZoneDatabase
+    let activations = ActivationPool()
+    private var hasAppended = false
+
+    init(store: any Store, zones: ZoneDatabase) throws {
+        self.store = store
+        self.zones = zones
+        tail = try store.tail()
+        now = .min
+        try rebuild()
+    }
+
+    /// Folds the registry from the whole ledger.
+    private func rebuild() throws {
+        registry = Registry()
+        catalog = Catalog()
+        subjects.removeAll()
+        evaluations.removeAll()
+        reviews.removeAll()
+        try store.scan(from: 1) { entry in
+            try fold(entry)
+            return true
+        }
+        try compileRecorded()
+        directoryChanged = true
+    }
+
+    // MARK: A batch
+
+    /// Performs a batch and makes it durable. If that fails, every command of it is refused.
+    func perform(_ batch: [Submission], wallClock: Instant) -> [Reply] {
+        now = max(now, wallClock)
+        hasAppended = false
+        var replies: [Reply] = []
+        replies.reserveCapacity(batch.count)
+        do {
+            for submission in batch { replies.append(try perform(submission)) }
+            if hasAppended {
+                try store.commit()
+                failure = nil
+            }
+            return replies
+        } catch {
+            return recover(from: error, count: batch.count)
+        }
+    }
+
+    /// Nothing of the batch was stored, so nothing of it may be remembered either.
+    private func recover(from error: any Error, count: Int) -> [Reply] {
+        store.rollback()
+        var detail = "nothing of this request was stored; try again"
+        do {
+            tail = try store.tail()
+            try rebuild()
+        } catch let second {
+            detail = "the database cannot be read: \(second)"
+        }
+        failure = "\(error)"
+        let refusal = Refusal(.serverError, detail, isRetryable: true)
+        return (0..<count).map { _ in Reply(content: .refused(refusal), now: now) }
+    }
+
+    /// What the latest failed commit failed for, until one succeeds again.
+    var failure: String?
+
+    private func perform(_ submission: Submission) throws -> Reply {
+        if let tenant = submission.tenant { registry.advance(tenant, to: now) }
+        var reply = Reply(content: .sandboxClock, now: now)
+        do {
+            reply.content = try content(of: submission)
+        } catch let refusal as Refusal {
+            reply.content = .refused(refusal)
+        } catch let recorded as RecordedRefusal {
+            reply.content = .refused(recorded.refusal)
+        }
+        if let tenant = submission.tenant {
+            reply.now = registry.now(of: tenant, at: now)
+            registry.advance(tenant, to: now)
+            reply.debt = registry.state(of: tenant).debt.count
+        }
+        return reply
+    }
+
+    private func content(of submission: Submission) throws -> Reply.Content {
+        if case .administer(let command) = submission.command {
+            return .administered(try administer(command, submission))
+        }
+        guard let tenant = submission.tenant else {
+            throw Refusal(
+                .environmentMismatch, "an operator's key belongs to no app: use an app's key")
+        }
+        switch submission.command {
+        case .authorize(let command): return try authorize(command, tenant, submission)
+        case .evaluate(let command): return try evaluate(command, tenant, submission)
+        case .reportConsumption(let command): return try report(command, tenant, submission)
+        case .label(let command): return try label(command, tenant, submission)
+        case .labelAll(let commands): return try labelAll(commands, tenant, submission)
+        case .review(let command): return .review(try review(command, tenant, submission))
+        case .advanceSandboxClock(let advance):
+            return try advanceClock(advance, tenant, submission)
+        case .show(let address): return .shown(try evaluation(address, tenant: tenant))
+        case .listDebt(let after, let limit):
+            return .debt(try debt(of: tenant, after: after, limit: limit))
+        case .administer: return .administered(.done)
+        }
+    }
+
+    // MARK: What the performing functions use
+
+    /// The app's clock.
+    func clock(of tenant: Tenant) -> Instant { registry.now(of: tenant, at: now) }
+
+    /// The number of the next entry.
+    var nextSequence: Int64 { tail.nextSequence }
+
+    /// The id that the next entry gets.
+    func nextIdentifier(_ submission: Submission) -> Identifier {
+        Identifier(at: now, sequence: nextSequence, ordinal: 0, chance: submission.chance)
+    }
+
+    /// Appends a record. The caller then applies it to the states it changes.
+    func append<R: Record>(_ record: R, keys: [EntityKey], _ submission: Submission) throws {
+        var writer = JSONWriter(capacity: 1_536)
+        record.write(to: &writer)
+        let entry = tail.append(
+            kind: R.kind.rawValue, app: submission.tenant?.app ?? "",
+            environment: submission.tenant?.environment.rawValue ?? "", actor: submission.actor,
+            at: now, salt: submission.salt, payload: writer.bytes)
+        hasAppended = true
+        try store.append(entry, keys: keys)
+    }
+
+    /// The registry changed in what the directory shows.
+    func changeDirectory() { directoryChanged = true }
+
+    /// The directory, if it changed since it was last taken.
+    func takeDirectory() -> Directory? {
+        guard directoryChanged else { return nil }
+        directoryChanged = false
+        return Directory(registry: registry, catalog: catalog)
+    }
+}

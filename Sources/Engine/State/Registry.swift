@@ -1,0 +1,142 @@
+import JSON
+import Ledger
+import Policies
+import Time
+import TrustInsights
+
+/// What the engine keeps in memory as a whole: who may call, what acts, what is owed. A fold
+/// over the entries that are about no single person.
+public struct Registry: Sendable {
+    /// The slot that a policy can act in.
+    struct ActingSlot: Hashable {
+        /// `nil` for every app and environment that has no activation of its own.
+        var tenant: Tenant?
+        /// `nil` for a review policy.
+        var category: Policies.Category?
+        var isShadow: Bool
+    }
+
+    /// What is counted for one app in one environment.
+    struct TenantState: Sendable {
+        /// How far the sandbox clock is ahead.
+        var clockAhead = Duration.zero
+        var debt = ReportDebt()
+        /// The UTC day of `evaluationsToday`, in days since the epoch.
+        var day: Int64 = 0
+        var evaluationsToday: Int64 = 0
+    }
+
+    /// Apps by id, with their names.
+    public private(set) var apps: [String: String] = [:]
+    /// Keys that are good, by their hash.
+    public private(set) var keys: [Digest: KeyRecord] = [:]
+    /// Ids of all keys ever issued.
+    private(set) var keyIDs: Set<String> = []
+    private(set) var acting: [ActingSlot: VersionReference] = [:]
+    /// Every policy and model file ever loaded, in ledger order.
+    public private(set) var files: [PoliciesRecord.File] = []
+    /// The configuration in force.
+    public private(set) var configuration = Configuration()
+    /// What records name: the digest of the configuration and of the zone data.
+    public private(set) var configurationDigest = ""
+    /// Whether a configuration was ever recorded.
+    fileprivate(set) var isConfigured = false
+    /// Why the latest load of policies failed, and when; empty after one that did not.
+    public private(set) var loadFaults: (at: Instant, faults: [String])?
+    private(set) var tenants: [Tenant: TenantState] = [:]
+
+    /// Before the first entry.
+    public init() {}
+
+    // MARK: Asking
+
+    /// The state of an app in an environment.
+    func state(of tenant: Tenant) -> TenantState { tenants[tenant] ?? TenantState() }
+
+    /// The app's clock when the engine's clock says `at`.
+    func now(of tenant: Tenant, at: Instant) -> Instant { at + state(of: tenant).clockAhead }
+
+    /// What acts for an app in an environment: its own activation, else the common one.
+    func actingReference(for tenant: Tenant, category: Policies.Category?, isShadow: Bool = false)
+        -> VersionReference?
+    {
+        acting[ActingSlot(tenant: tenant, category: category, isShadow: isShadow)]
+            ?? acting[ActingSlot(tenant: nil, category: category, isShadow: isShadow)]
+    }
+
+    /// Whether any policy was ever activated.
+    var hasActivations: Bool { !acting.isEmpty }
+
+    // MARK: Time
+
+    /// Brings what time changes up to `at`, the engine's clock.
+    mutating func advance(_ tenant: Tenant, to at: Instant) {
+        let now = now(of: tenant, at: at)
+        tenants[tenant, default: TenantState()].debt.advance(to: now, policy: configuration.debt)
+        let day = now.milliseconds / 86_400_000
+        if tenants[tenant]?.day != day {
+            tenants[tenant]?.day = day
+            tenants[tenant]?.evaluationsToday = 0
+        }
+    }
+
+    // MARK: Folding
+
+    mutating func apply(_ record: EvaluationRecord, tenant: Tenant, at: Instant, sequence: Int64) {
+        advance(tenant, to: at)
+        tenants[tenant]?.evaluationsToday += 1
+        guard let dueAt = record.reportDueAt else { return }
+        tenants[tenant]?.debt.completed(
+            sequence: sequence, at: record.completedAt, dueAt: dueAt)
+    }
+
+    mutating func apply(_ record: ConsumptionRecord, tenant: Tenant, at: Instant) {
+        advance(tenant, to: at)
+        tenants[tenant]?.debt.reported(
+            sequence: record.evaluationID.sequence, dueAt: record.dueAt,
+            policy: configuration.debt)
+    }
+
+    mutating func apply(_ record: SandboxClockRecord, tenant: Tenant, at: Instant) {
+        tenants[tenant, default: TenantState()].clockAhead =
+            state(of: tenant).clockAhead + record.advance
+        advance(tenant, to: at)
+    }
+
+    mutating func apply(_ record: AppRecord) { apps[record.app] = record.name }
+
+    mutating func apply(_ record: KeyRecord) {
+        keys[record.hash] = record
+        keyIDs.insert(record.keyID)
+    }
+
+    mutating func apply(_ record: KeyRevocationRecord) {
+        keys = keys.filter { $0.value.keyID != record.keyID }
+    }
+
+    mutating func apply(_ record: ConfigurationRecord) {
+        configuration = record.configuration
+        configurationDigest = Self.digest(record.configuration, zones: record.zones)
+        isConfigured = true
+    }
+
+    /// The digest of a configuration with the zone data in use.
+    static func digest(_ configuration: Configuration, zones: String) -> String {
+        SHA256.hash(configuration.json.canonicalBytes + Array(zones.utf8)).hex
+    }
+
+    mutating func apply(_ record: PoliciesRecord, at: Instant) {
+        files += record.files
+        for activation in record.activations { apply(activation, tenant: nil) }
+        loadFaults = record.faults.isEmpty ? nil : (at, record.faults)
+    }
+
+    mutating func apply(_ record: ActivationRecord, tenant: Tenant?) {
+        let categories: [Policies.Category?] =
+            record.policyKind == .trust ? record.categories : [nil]
+        for category in categories {
+            let slot = ActingSlot(tenant: tenant, category: category, isShadow: record.isShadow)
+            acting[slot] = record.policy
+        }
+    }
+}

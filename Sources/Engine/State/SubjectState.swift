@@ -1,0 +1,61 @@
+import Policies
+import Time
+import TrustInsights
+
+/// What the trust flow knows of one person: a fold over the entries about them.
+///
+/// A class, so that a batch changes it in place; only the engine's thread touches it.
+final class SubjectState {
+    /// By category; absent is `notDetermined`.
+    private(set) var authorizations: [Policies.Category: Authorization] = [:]
+    /// Earlier evaluations, in order of time, as far back as any window reaches.
+    private(set) var events: [VelocityEvent] = []
+    /// The requests behind `events`, in the same order.
+    private var requests: [EntityKey] = []
+    /// Refused requests: the only ones that may come again, and then count once.
+    private var refusedRequests: Set<EntityKey> = []
+
+    /// The events that count when a request is judged: all but its own earlier refusal.
+    func events(judging request: EntityKey) -> [VelocityEvent] {
+        guard refusedRequests.contains(request) else { return events }
+        return zip(events, requests).filter { $0.1 != request }.map(\.0)
+    }
+
+    /// The authorization for a category at an instant.
+    func authorization(for category: Policies.Category, at now: Instant) -> (
+        status: AuthorizationStatus, endsAt: Instant?
+    ) {
+        (authorizations[category] ?? Authorization()).status(at: now)
+    }
+
+    /// A status was reported.
+    func apply(_ record: AuthorizationRecord) {
+        authorizations[record.category, default: Authorization()].report(
+            record.status, at: record.receivedAt, coolDown: record.coolDown)
+    }
+
+    /// An action was judged. Events older than `horizon` before it are forgotten.
+    func apply(_ record: EvaluationRecord, request: EntityKey, horizon: Duration) {
+        if refusedRequests.remove(request) != nil {
+            let others = requests.indices.filter { requests[$0] != request }
+            events = others.map { events[$0] }
+            requests = others.map { requests[$0] }
+        }
+        if record.isRefused { refusedRequests.insert(request) }
+        events.append(
+            VelocityEvent(
+                at: record.receivedAt, category: record.category, attributes: record.attributes))
+        requests.append(request)
+        forget(before: record.receivedAt - horizon)
+    }
+
+    /// Forgets in large steps: moving the list at every event would cost its length each time.
+    private func forget(before start: Instant) {
+        guard events[0].at <= start else { return }
+        let kept = events.firstIndex { $0.at > start } ?? events.count
+        guard kept * 2 >= events.count || kept >= 64 else { return }
+        refusedRequests.subtract(requests[..<kept])
+        events.removeSubrange(..<kept)
+        requests.removeSubrange(..<kept)
+    }
+}

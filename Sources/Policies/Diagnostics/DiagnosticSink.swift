@@ -1,0 +1,67 @@
+/// Collects the findings of one file, so that a user sees all mistakes at once.
+///
+/// A class because every reading step adds to the same collection; it never leaves the thread that
+/// reads the file.
+package final class DiagnosticSink {
+    package let file: String
+    package let text: SourceText
+    package private(set) var diagnostics: [PolicyDiagnostic] = []
+    private var suppressed = 0
+
+    package init(file: String, text: SourceText) {
+        self.file = file
+        self.text = text
+    }
+
+    package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+
+    /// Whether something inside the range was refused already.
+    package func hasErrors(in range: SourceRange?) -> Bool {
+        guard let range else { return false }
+        return diagnostics.contains {
+            $0.severity == .error && $0.range.start >= range.start && $0.range.start <= range.end
+        }
+    }
+
+    package func error(
+        _ code: Code, _ message: String, at range: SourceRange, help: String? = nil
+    ) {
+        add(.error, code.rawValue, message, range, help)
+    }
+
+    package func warning(
+        _ code: Code, _ message: String, at range: SourceRange, help: String? = nil
+    ) {
+        add(.warning, code.rawValue, message, range, help)
+    }
+
+    package func add(
+        _ severity: Severity, _ code: String, _ message: String, _ range: SourceRange,
+        _ help: String?
+    ) {
+        guard diagnostics.count < PolicyLimits.diagnosticsPerFile else {
+            suppressed += 1
+            return
+        }
+        diagnostics.append(
+            PolicyDiagnostic(
+                severity: severity, code: code, message: message, help: help, file: file,
+                range: range))
+    }
+
+    /// Everything found, in file order, and how much was left out.
+    package func finish() -> [PolicyDiagnostic] {
+        // Sorting by place alone would let equal places change order between runs.
+        var result = diagnostics.enumerated().sorted {
+            ($0.element.range.start, $0.offset) < ($1.element.range.start, $1.offset)
+        }.map(\.element)
+        if suppressed > 0, let last = result.last {
+            result.append(
+                PolicyDiagnostic(
+                    severity: .error, code: Code.tooManyDiagnostics.rawValue,
+                    message: "\(suppressed) more findings are not shown", file: file,
+                    range: last.range))
+        }
+        return result
+    }
+}

@@ -1,0 +1,154 @@
+import CEL
+
+/// Compiles the expressions of one policy: what names mean at the place being read, what each
+/// variable needs, and what has been used so far.
+struct ExpressionScope {
+    /// What the expression is for; decides its type and what it may read.
+    enum Role {
+        case condition
+        case explanation
+        case variable
+        case output
+
+        var noun: String {
+            switch self {
+            case .condition: "the condition"
+            case .explanation: "the explanation"
+            case .variable: "the variable"
+            case .output: "the output"
+            }
+        }
+    }
+
+    /// A compiled expression with its places, for findings about parts of it.
+    struct Compiled {
+        var expression: Expression
+        let map: ScalarMap
+    }
+
+    let sink: DiagnosticSink
+    let checks: ExpressionChecks
+    private(set) var environment: Environment
+    private(set) var variables: [Variable] = []
+    /// For each slot of a variable, the variable's index.
+    private(set) var variableOfSlot: [Int: Int] = [:]
+    /// Every slot that some expression reads or tests.
+    private(set) var used: Set<Int> = []
+    /// Variables in sight: name to slot.
+    private var visible: [String: Int] = [:]
+    private var variableRanges: [Int: SourceRange] = [:]
+    private var declared = 0
+
+    init(environment: Environment, checks: ExpressionChecks, sink: DiagnosticSink) {
+        self.environment = environment
+        self.checks = checks
+        self.sink = sink
+    }
+
+    /// Runs `body` with names of its own: what it declares is out of sight afterwards, and what it
+    /// hid is in sight again.
+    mutating func nested<Result>(_ body: (inout ExpressionScope) -> Result) -> Result {
+        let outer = visible
+        let result = body(&self)
+        for name in visible.keys where outer[name] != visible[name] {
+            environment.hide("variables." + name)
+        }
+        for (name, slot) in outer where visible[name] != slot {
+            environment.show("variables." + name, slot: slot)
+        }
+        visible = outer
+        return result
+    }
+
+    /// Where the variable of this slot is declared.
+    func declaration(ofVariable index: Int) -> SourceRange? { variableRanges[index] }
+
+    /// Declares a variable under the name, hiding an outer one of the same name.
+    mutating func declare(_ name: String, _ node: YAMLNode, nameRange: SourceRange) -> Variable? {
+        let compiled = compile(node, .variable)
+        if visible[name] != nil { environment.hide("variables." + name) }
+        let slot = environment.slots.count
+        declared += 1
+        if declared == PolicyLimits.variables + 1 {
+            sink.error(
+                .tooMany, "a policy has at most \(PolicyLimits.variables) variables", at: nameRange)
+        }
+        visible[name] = slot
+        guard let compiled else {
+            // Anything may be done with a variable that is wrong: one mistake, one finding.
+            _ = try? environment.declare("variables." + name, .dyn)
+            return nil
+        }
+        let program = compiled.expression.program
+        let values = checks.outcomeValues(program.ast, program.root, variables: variableOfSlot)
+        _ = try? environment.declare("variables." + name, computedBy: program, values: values)
+        let variable = Variable(
+            name: name, index: variables.count, expression: compiled.expression)
+        variableOfSlot[slot] = variable.index
+        variableRanges[variable.index] = nameRange
+        variables.append(variable)
+        checks.note(variable)
+        return variable
+    }
+
+    /// Compiles the expression of a node; nil where it cannot be used, with the reasons in the sink.
+    mutating func compile(_ node: YAMLNode, _ role: Role) -> Compiled? {
+        guard let scalar = node.scalar, !scalar.isNull else {
+            sink.error(
+                .wrongType, "\(role.noun) must be an expression, not \(node.typeName)",
+                at: node.range)
+            return nil
+        }
+        let map = ScalarMap(scalar, range: node.range, source: sink.text)
+        guard map.text.utf8.count <= PolicyLimits.expressionBytes else {
+            sink.error(
+                .tooLarge, "an expression has at most \(PolicyLimits.expressionBytes) bytes",
+                at: node.range, help: "split it with `variables`")
+            return nil
+        }
+        let result = environment.compile(map.text)
+        for finding in result.diagnostics {
+            sink.add(
+                finding.severity == .error ? .error : .warning, finding.code, finding.message,
+                map.range(utf8: finding.range), finding.help)
+        }
+        guard let program = result.program else { return nil }
+        let use = program.slotUse
+        used.formUnion(use.read)
+        used.formUnion(use.tested)
+        checkType(program, role, node)
+        checks.check(program, role, map, variables: variableOfSlot, sink: sink)
+        let expression = Expression(
+            source: map.text, program: program, reads: use.read.sorted(),
+            deepReads: deepReads(use.read), position: map.position(atScalar: 0))
+        return Compiled(expression: expression, map: map)
+    }
+
+    private func checkType(_ program: Program, _ role: Role, _ node: YAMLNode) {
+        switch (role, program.resultType) {
+        case (.condition, .bool), (.condition, .dyn), (.explanation, .string), (.explanation, .dyn),
+            (.variable, _), (.output, _):
+            break
+        case (.condition, let type):
+            sink.error(
+                .conditionNotBool, "the condition must be a bool, not `\(type)`", at: node.range)
+        case (.explanation, let type):
+            sink.error(
+                .explanationNotString, "the explanation must be a string, not `\(type)`",
+                at: node.range, help: "write `string(…)` around it")
+        }
+    }
+
+    /// What is read once variables are replaced by what they stand for.
+    func deepReads(_ slots: Set<Int>) -> [Int] {
+        var result: Set<Int> = []
+        for slot in slots {
+            if let index = variableOfSlot[slot] {
+                result.formUnion(variables[index].expression.deepReads)
+            } else {
+                result.insert(slot)
+            }
+        }
+        return result.sorted()
+    }
+}

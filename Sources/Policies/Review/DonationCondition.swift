@@ -1,0 +1,63 @@
+import JSON
+import Time
+
+/// What a `when:` expression may read.
+public struct DonationFacts: Sendable {
+    /// `donation.reason`.
+    public var reason: String
+    /// `donation.attributes`: what the caller added.
+    public var attributes: JSONObject
+    /// `version`: the app's version as the caller wrote it.
+    public var version: String
+    /// `counts`: the count of each reason before this donation, in the policy's order.
+    public var counts: [(reason: String, count: Int)]
+    /// `history.prompts`: counting grants of the subject, ever.
+    public var prompts: Int
+    /// `history.lastPromptAt`: the last of them; nil if there is none.
+    public var lastPromptAt: Instant?
+    /// `now`: the engine's time.
+    public var now: Instant
+
+    /// The facts about one donation.
+    public init(
+        reason: String, attributes: JSONObject, version: String,
+        counts: [(reason: String, count: Int)], prompts: Int, lastPromptAt: Instant?, now: Instant
+    ) {
+        self.reason = reason
+        self.attributes = attributes
+        self.version = version
+        self.counts = counts
+        self.prompts = prompts
+        self.lastPromptAt = lastPromptAt
+        self.now = now
+    }
+}
+
+/// A compiled `when:` expression.
+///
+/// It is kept as a function from facts to a result, so that the domain depends on neither the
+/// expression language nor its layout of values.
+public struct DonationCondition: Sendable {
+    /// What evaluating gave.
+    public enum Outcome: Sendable, Hashable {
+        /// The donation counts.
+        case holds
+        /// It does not.
+        case doesNotHold
+        /// It cannot be said: a missing attribute or an error. Then it does not count.
+        case unknown(reason: String)
+    }
+
+    /// The text of the expression.
+    public let source: String
+    private let evaluation: @Sendable (DonationFacts) -> Outcome
+
+    /// A condition with its text and a pure function that evaluates it.
+    public init(source: String, evaluate: @escaping @Sendable (DonationFacts) -> Outcome) {
+        self.source = source
+        evaluation = evaluate
+    }
+
+    /// Whether a donation counts.
+    public func evaluate(_ facts: DonationFacts) -> Outcome { evaluation(facts) }
+}

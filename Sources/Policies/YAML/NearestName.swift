@@ -1,0 +1,45 @@
+/// Finds what somebody probably meant to write.
+package enum NearestName {
+    /// The nearest of the known names, if one is near enough to be a slip: a third of the name's
+    /// length in changed letters, at least one.
+    package static func find(_ name: String, among known: some Sequence<String>) -> String? {
+        let letters = Array(name.lowercased().unicodeScalars.prefix(64))
+        var best: (name: String, distance: Int)?
+        for candidate in known {
+            let other = Array(candidate.lowercased().unicodeScalars)
+            let distance = self.distance(letters, other)
+            if distance < (best?.distance ?? .max) { best = (candidate, distance) }
+        }
+        guard let best, best.distance <= max(1, letters.count / 3) else { return nil }
+        return best.name
+    }
+
+    /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var before: [Int] = []
+        var previous = Array(0...right.count)
+        for (row, letter) in left.enumerated() {
+            var current = [row + 1]
+            for (column, other) in right.enumerated() {
+                var cost = min(
+                    previous[column + 1] + 1, current[column] + 1,
+                    previous[column] + (letter == other ? 0 : 1))
+                if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
+                    cost = min(cost, before[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            before = previous
+            previous = current
+        }
+        return previous[right.count]
+    }
+
+    /// `did you mean …?`, else the list of what is known.
+    package static func help(_ name: String, among known: [String], what: String) -> String {
+        if let near = find(name, among: known) { return "did you mean `\(near)`?" }
+        guard !known.isEmpty else { return "no \(what) is declared" }
+        let listed = known.prefix(30).map { "`\($0)`" }.joined(separator: ", ")
+        return "known \(what): " + listed + (known.count > 30 ? ", …" : "")
+    }
+}

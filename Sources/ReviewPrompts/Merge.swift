@@ -1,0 +1,62 @@
+import Time
+
+/// Two subjects that turned out to be one.
+public struct ReviewMerge: Sendable, Equatable {
+    /// The install: an alias of the account from now on, and nothing else.
+    public var install: ReviewSubjectState
+    /// The account, with everything that was remembered of the install.
+    public var account: ReviewSubjectState
+}
+
+extension ReviewPrompts {
+    /// Merges an install into an account.
+    ///
+    /// Every counting grant stays, so no cap gets wider by it; counts add up; the later of two
+    /// marks stays. Of two open grants the newer becomes silent. Merging again is a replay and
+    /// changes nothing.
+    ///
+    /// - Parameters:
+    ///   - accountID: the account's pseudonym.
+    ///   - installID: the install's pseudonym.
+    public static func merge(
+        install: ReviewSubjectState, installID: String, into account: ReviewSubjectState,
+        accountID: String, now: Instant
+    ) throws(ReviewPromptError) -> ReviewMerge {
+        if installID == accountID { throw .mergedIntoItself }
+        if let other = account.aliasOf { throw .aliased(to: other) }
+        if let other = install.aliasOf {
+            if other == accountID { return ReviewMerge(install: install, account: account) }
+            throw .aliased(to: other)
+        }
+        var (install, account) = (install, account)
+        install.settle(at: now)
+        account.settle(at: now)
+        account.ledger.merge(install.ledger, now: now)
+        for (name, counter) in install.counters {
+            account.counters[name, default: ReasonCounter()].add(counter)
+        }
+        account.hasCountedGrant = account.hasCountedGrant || install.hasCountedGrant
+        for (name, mark) in install.events {
+            ReviewSubjectState.remember(name, mark, in: &account.events)
+        }
+        for (name, mark) in install.outcomes {
+            ReviewSubjectState.remember(name, mark, in: &account.outcomes)
+        }
+        account.lastVersion = account.lastVersion ?? install.lastVersion
+        account.zone = account.zone ?? install.zone
+        keepOldestOpen(&account, now: now)
+        var alias = ReviewSubjectState()
+        alias.aliasOf = accountID
+        return ReviewMerge(install: alias, account: account)
+    }
+
+    private static func keepOldestOpen(_ account: inout ReviewSubjectState, now: Instant) {
+        let open = account.ledger.open(at: now)
+        account.openGrantID = open.first?.id
+        for var grant in open.dropFirst() {
+            grant.isSuperseded = true
+            account.ledger.update(grant.id) { $0.isSuperseded = true }
+            if grant.isCounting(at: now) { account.becomesCounting(grant) }
+        }
+    }
+}

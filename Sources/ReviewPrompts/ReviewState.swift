@@ -1,0 +1,106 @@
+import Policies
+import Time
+
+/// When something last happened, and in which version.
+public struct ReviewMark: Sendable, Hashable {
+    /// When.
+    public var at: Instant
+    /// The app's version, as the caller wrote it.
+    public var version: String
+}
+
+/// What is remembered of one device.
+public struct ReviewDeviceState: Sendable, Hashable {
+    /// The prompts on this device, whoever used it.
+    public internal(set) var ledger = PromptLedger()
+    /// When the app was installed, as last reported.
+    public internal(set) var installedAt: Instant?
+
+    /// A device never seen before.
+    public init() {}
+
+    /// Removes a subject's pseudonym from the ledger. Times and versions stay, or the same device
+    /// would be asked once too often.
+    public mutating func eraseSubject(_ subject: String) { ledger.eraseSubject(subject) }
+}
+
+/// What is remembered of one subject.
+public struct ReviewSubjectState: Sendable, Hashable {
+    /// The prompts of this subject, on whatever device.
+    public internal(set) var ledger = PromptLedger()
+    /// Counted donations by reason.
+    public internal(set) var counters: [String: ReasonCounter] = [:]
+    /// The last donation of each suppressing event.
+    public internal(set) var events: [String: ReviewMark] = [:]
+    /// The last report of each outcome: `requested`, `notRequested`, `notRequested/<reason>`.
+    public internal(set) var outcomes: [String: ReviewMark] = [:]
+    /// The grant whose effect on the counts is still undecided because it is open.
+    public internal(set) var openGrantID: String?
+    /// The version of the last donation that had a readable one.
+    public internal(set) var lastVersion: String?
+    /// The zone last named for the subject.
+    public internal(set) var zone: String?
+    /// Whether a grant has counted since the counts were last reset, for `requireMore`.
+    public internal(set) var hasCountedGrant = false
+    /// The pseudonym of the account this install was merged into; everything else is then empty.
+    public internal(set) var aliasOf: String?
+
+    /// A subject never seen before.
+    public init() {}
+
+    /// Starts every count anew. The prompt ledger, suppressions and an open grant stay.
+    public mutating func resetCounts() {
+        counters = [:]
+        hasCountedGrant = false
+    }
+
+    /// Draws the consequence of a lease that has ended in silence: time alone writes nothing, so
+    /// it is drawn when the state is next used.
+    mutating func settle(at now: Instant) {
+        guard let id = openGrantID, let grant = ledger[id] else {
+            openGrantID = nil
+            return
+        }
+        guard grant.state(at: now) != .open else { return }
+        openGrantID = nil
+        if grant.isCounting(at: now) { becomesCounting(grant) }
+    }
+
+    /// Applies `afterGrant`.
+    mutating func becomesCounting(_ grant: ReviewGrant) {
+        switch grant.afterGrant {
+        case .reset:
+            resetCounts()
+        case .requireMore:
+            counters = counters.mapValues { counter in
+                var counter = counter
+                counter.atLastGrant = counter.total
+                return counter
+            }
+            hasCountedGrant = true
+        case .none:
+            break
+        }
+    }
+
+    /// Remembers when something happened, if that is later than what is remembered; beyond the
+    /// limit the oldest mark goes.
+    static func remember(_ name: String, _ mark: ReviewMark, in marks: inout [String: ReviewMark]) {
+        if let known = marks[name], known.at > mark.at { return }
+        marks[name] = mark
+        if marks.count > ReviewPromptLimits.marks,
+            let oldest = marks.min(by: { ($0.value.at, $0.key) < ($1.value.at, $1.key) })
+        {
+            marks[oldest.key] = nil
+        }
+    }
+
+    /// Counts a donation, forgetting counters of reasons the policy does not know if there are too
+    /// many.
+    mutating func count(_ reason: String, at instant: Instant, day: CivilDate, known: [String]) {
+        counters[reason, default: ReasonCounter()].add(at: instant, day: day)
+        if counters.count > ReviewPromptLimits.counters {
+            counters = counters.filter { known.contains($0.key) }
+        }
+    }
+}

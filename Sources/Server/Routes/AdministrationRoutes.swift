@@ -1,0 +1,249 @@
+import Engine
+import JSON
+import Policies
+import Time
+
+/// Who may call, what acts, and the sandbox clock.
+struct AdministrationRoutes {
+    let backend: Backend
+
+    var endpoints: [Endpoint] {
+        [apps, registerApp, keys, issueKey, revokeKey, policies, reload, activate, clock]
+    }
+
+    // MARK: Apps and keys
+
+    private var apps: Endpoint {
+        let route = Route(
+            .get, "/v1/apps", name: "getApps", summary: "The registered apps.",
+            access: .operators(.admin))
+        return Endpoint(route) { [backend] _, responder throws(Problem) in
+            let apps = backend.engine.directory.registry.apps.sorted { $0.key < $1.key }
+            responder.answer(
+                .json([
+                    "apps": .array(apps.map { ["app": .string($0.key), "name": .string($0.value)] })
+                ]))
+        }
+    }
+
+    private var registerApp: Endpoint {
+        var route = Route(
+            .post, "/v1/apps", name: "postApp", summary: "Register an app.",
+            access: .operators(.admin))
+        route.body = .object([
+            .required("app", .string(maxBytes: 64), "Its id."),
+            .optional("name", .id, "Its name for people."),
+        ])
+        route.answers = [(201, "Registered.")]
+        route.problems = [.alreadyExists]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let id = call.body.text("app") ?? ""
+            guard id.utf8.allSatisfy(Self.isPlain) else {
+                throw Problem(
+                    .invalidValue, field: "/app", value: .string(id),
+                    allowed: ["letters, digits, - and _"])
+            }
+            let command = AdministrationCommand.registerApp(
+                id: id, name: call.body.text("name") ?? id)
+            try backend.perform(.administer(command), tenant: nil, call, responder) {
+                _ throws(Problem) in .json(status: 201, ["app": .string(id)])
+            }
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+        default: false
+        }
+    }
+
+    private var keys: Endpoint {
+        let route = Route(
+            .get, "/v1/keys", name: "getKeys", summary: "The keys that are good; never their text.",
+            access: .operators(.admin))
+        return Endpoint(route) { [backend] _, responder throws(Problem) in
+            let keys = backend.engine.directory.registry.keys.values.sorted { $0.keyID < $1.keyID }
+            responder.answer(.json(["keys": .array(keys.map(\.answer))]))
+        }
+    }
+
+    private var issueKey: Endpoint {
+        var route = Route(
+            .post, "/v1/keys", name: "postKey",
+            summary: "Issue a key. Its text is in the answer and nowhere else.",
+            access: .operators(.admin))
+        route.body = .object([
+            .optional("app", .string(maxBytes: 64), "Left out for an operator's key."),
+            .optional("environment", .names(DataEnvironment.self)),
+            .required("scopes", .list(.names(Scope.self), max: Scope.allCases.count)),
+            .optional("name", .id, "A note for people."),
+        ])
+        route.answers = [(201, "Issued.")]
+        route.problems = [.notFound]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            var tenant: Tenant?
+            if let app = call.body.text("app") {
+                guard let environment = call.body.choice("environment", DataEnvironment.self) else {
+                    throw Problem(
+                        .missingField, detail: "An app's key belongs to an environment.",
+                        field: "/environment",
+                        allowed: DataEnvironment.allCases.map { .string($0.rawValue) })
+                }
+                tenant = Tenant(app: app, environment: environment)
+            }
+            let scopes = (call.body["scopes"]?.arrayValue ?? [])
+                .compactMap { $0.stringValue.flatMap(Scope.init(rawValue:)) }
+            guard !scopes.isEmpty else {
+                throw Problem(
+                    .invalidValue, detail: "A key without scopes can do nothing.",
+                    field: "/scopes", allowed: Scope.names.map { .string($0) })
+            }
+            let (record, secret) = KeyRecord.issue(
+                tenant: tenant, scopes: scopes, name: call.body.text("name") ?? "")
+            try backend.perform(.administer(.issueKey(record)), tenant: nil, call, responder) {
+                _ throws(Problem) in
+                guard case .object(var answer) = record.answer else { throw .unexpectedReply }
+                answer["key"] = .string(secret)
+                return .json(status: 201, .object(answer))
+            }
+        }
+    }
+
+    private var revokeKey: Endpoint {
+        var route = Route(
+            .post, "/v1/keys/{id}/revoke", name: "revokeKey",
+            summary: "Revoke a key. It is refused from this answer on.",
+            access: .operators(.admin))
+        route.problems = [.notFound]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let command = AdministrationCommand.revokeKey(id: call.parameters["id"] ?? "")
+            try backend.perform(.administer(command), tenant: nil, call, responder) {
+                _ throws(Problem) in .json(["revoked": true])
+            }
+        }
+    }
+
+    // MARK: Policies
+
+    private var policies: Endpoint {
+        let route = Route(
+            .get, "/v1/policies", name: "getPolicies",
+            summary: "Candidates, and what acts where.", access: .appOrOperators(.admin))
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let directory = backend.engine.directory
+            let tenant = call.principal?.tenant
+            let acting = directory.registry.activations.filter {
+                tenant == nil || $0.tenant == nil || $0.tenant == tenant
+            }
+            responder.answer(
+                .json([
+                    "candidates": .array(directory.catalog.all.map(\.answer)),
+                    "acting": .array(acting.map(\.answer)),
+                ]))
+        }
+    }
+
+    private var reload: Endpoint {
+        var route = Route(
+            .post, "/v1/policies/reload", name: "reloadPolicies",
+            summary: "Read the policy files again: all or nothing.",
+            access: .appOrOperators(.admin))
+        route.problems = [.policyInvalid, .policyConflict]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let actor = call.principal?.keyID ?? "unknown"
+            // Compiling takes its time, and the threads of the server must not wait.
+            _ = Thread(name: "reload") {
+                responder.answer(
+                    Backend.response(to: backend.reloadPolicies(actor)) { reply throws(Problem) in
+                        guard case .administered(.loaded(let added, let activated)) = reply.content
+                        else { throw .unexpectedReply }
+                        return .json([
+                            "added": .array(added.map { .string($0) }),
+                            "activated": .array(activated.map { .string($0) }),
+                        ])
+                    })
+            }
+        }
+    }
+
+    private var activate: Endpoint {
+        var route = Route(
+            .post, "/v1/policies/{name}/activate", name: "activatePolicy",
+            summary: "Let a version of a policy act, for the key's app and environment.",
+            access: .appOrOperators(.admin))
+        route.body = .object([
+            .required("version", .integer(1...Int64(Int32.max))),
+            .required("reason", .string(maxBytes: 500), "Why; it is recorded."),
+            .optional("shadow", .bool, "Only run it beside the acting one."),
+        ])
+        route.problems = [.notFound]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let version = call.body["version"]?.intValue ?? 0
+            let command = AdministrationCommand.activate(
+                reference: "\(call.parameters["name"] ?? "")@\(version)",
+                isShadow: call.body["shadow"]?.boolValue ?? false,
+                reason: call.body.text("reason") ?? "")
+            try backend.perform(
+                .administer(command), tenant: call.principal?.tenant, call, responder
+            ) { reply throws(Problem) in
+                guard case .administered(.activated(let record)) = reply.content else {
+                    throw .unexpectedReply
+                }
+                return .json([
+                    "policy": record.policy.json,
+                    "categories": .array(record.categories.map { .string($0.rawValue) }),
+                    "shadow": .bool(record.isShadow),
+                ])
+            }
+        }
+    }
+
+    // MARK: Sandbox
+
+    private var clock: Endpoint {
+        var route = Route(
+            .post, "/v1/sandbox/clock", name: "postSandboxClock",
+            summary: "Move this app's sandbox clock ahead.", access: .app(.admin))
+        route.body = .object([.required("advance", .duration, "By how much: 24h, 7d.")])
+        route.problems = [.sandboxOnly]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let advance = call.body.text("advance").flatMap { Duration(policyText: $0) } ?? .zero
+            let tenant = try backend.tenant(of: call)
+            try backend.perform(.advanceSandboxClock(advance), tenant: tenant, call, responder) {
+                reply throws(Problem) in .json(["now": .string(reply.now.rfc3339)])
+            }
+        }
+    }
+}
+
+extension KeyRecord {
+    fileprivate var answer: JSONValue {
+        var object: JSONObject = ["keyID": .string(keyID), "name": .string(name)]
+        if let tenant {
+            object["app"] = .string(tenant.app)
+            object["environment"] = .string(tenant.environment.rawValue)
+        }
+        object["scopes"] = .array(scopes.map { .string($0.rawValue) })
+        return .object(object)
+    }
+}
+
+extension Candidate {
+    fileprivate var answer: JSONValue {
+        guard case .object(var object) = reference.json else { return .null }
+        object["kind"] = .string(actingKind?.kind.rawValue ?? "model")
+        return .object(object)
+    }
+}
+
+extension RegistryView.Activation {
+    fileprivate var answer: JSONValue {
+        guard case .object(var object) = policy.json else { return .null }
+        object["app"] = tenant.map { .string($0.app) }
+        object["environment"] = tenant.map { .string($0.environment.rawValue) }
+        object["category"] = category.map { .string($0.rawValue) } ?? "reviewPrompt"
+        if isShadow { object["shadow"] = true }
+        return .object(object)
+    }
+}

@@ -1,0 +1,107 @@
+import Engine
+import JSON
+import Time
+
+/// What was recorded, as audits see it.
+struct AuditRoutes {
+    let backend: Backend
+
+    var endpoints: [Endpoint] { [list, entry, pseudonym] }
+
+    private var list: Endpoint {
+        var route = Route(
+            .get, "/v1/audit/entries", name: "getEntries",
+            summary: "Entries of the ledger; a key sees its own app and environment.",
+            access: .appOrOperators(.audit))
+        route.query = [
+            .optional("since", .instant, "From this instant on."),
+            .optional("until", .instant, "Up to this instant, itself included."),
+            .optional("kind", .names(RecordKind.self)),
+            .optional("subject", .string(maxBytes: 32), "A person's or device's pseudonym."),
+            .optional("order", .choice(["ascending", "descending"])),
+            .optional("limit", .integer(1...1_000), "100 unless said otherwise."),
+            .optional("cursor", .integer(1...Int64.max), "`next` of the page before."),
+        ]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let query = try Self.query(call)
+            let page: EntryPage
+            do {
+                page = try backend.ledger.page(query)
+            } catch {
+                throw Problem(.serverError, detail: "\(error)")
+            }
+            responder.answer(
+                .object(capacity: 1_024 * (page.entries.count + 1)) { writer in
+                    writer.key("entries")
+                    writer.beginArray()
+                    for entry in page.entries { entry.writeAnswer(to: &writer) }
+                    writer.endArray()
+                    if let next = page.next { writer.member("next", String(next)) }
+                })
+        }
+    }
+
+    private static func query(_ call: Call) throws(Problem) -> EntryQuery {
+        var query = EntryQuery()
+        query.app = call.principal?.tenant?.app
+        query.environment = call.principal?.tenant?.environment.rawValue
+        query.kind = call.query["kind"].flatMap(RecordKind.init(rawValue:))
+        query.since = call.query["since"].flatMap { Instant(rfc3339: $0) }
+        query.until = call.query["until"].flatMap { Instant(rfc3339: $0) }
+        query.newestFirst = call.query["order"] == "descending"
+        query.limit = call.query["limit"].flatMap { Int($0) } ?? 100
+        query.cursor = call.query["cursor"].flatMap { Int64($0) }
+        guard let text = call.query["subject"] else { return query }
+        guard let pseudonym = Pseudonym(text), let tenant = call.principal?.tenant else {
+            throw Problem(
+                .invalidValue, detail: "Raw ids never stand in a URL; an app's key asks "
+                    + "POST /v1/subjects/pseudonym for the pseudonym.",
+                field: "subject", allowed: ["a pseudonym of 32 hexadecimal digits"])
+        }
+        query.about = (pseudonym, EntityKey.all(about: pseudonym, of: tenant))
+        return query
+    }
+
+    private var entry: Endpoint {
+        var route = Route(
+            .get, "/v1/audit/entries/{sequence}", name: "getEntry", summary: "One entry.",
+            access: .appOrOperators(.audit))
+        route.problems = [.notFound]
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let text = call.parameters["sequence"] ?? ""
+            do {
+                guard let sequence = Int64(text), let entry = try backend.ledger.entry(sequence),
+                    call.principal?.tenant == nil || call.principal?.tenant == entry.tenant
+                else {
+                    throw Problem(.notFound, field: "/sequence", value: .string(text))
+                }
+                var writer = JSONWriter(capacity: 2_048)
+                entry.writeAnswer(to: &writer)
+                responder.answer(HTTPResponse(status: 200, body: writer.bytes))
+            } catch let problem as Problem {
+                throw problem
+            } catch {
+                throw Problem(.serverError, detail: "\(error)")
+            }
+        }
+    }
+
+    private var pseudonym: Endpoint {
+        var route = Route(
+            .post, "/v1/subjects/pseudonym", name: "postPseudonym",
+            summary: "Under which pseudonym a person or device is recorded.",
+            access: .app(.audit))
+        route.body = .object(
+            [.optional("subject", .id), .optional("device", .id)], oneOf: ["subject", "device"])
+        return Endpoint(route) { [backend] call, responder throws(Problem) in
+            let tenant = try backend.tenant(of: call)
+            let pseudonym =
+                if let id = call.body.text("subject") {
+                    backend.pseudonymizer.subject(id, of: tenant)
+                } else {
+                    backend.pseudonymizer.device(call.body.text("device") ?? "", of: tenant)
+                }
+            responder.answer(.json(["pseudonym": .string(pseudonym.text)]))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Engine
+import JSON
+import Policies
+import Time
+import TrustInsights
+
+/// The body of an evaluation, and from it the command.
+enum EvaluationShape {
+    static let shape = Shape.object([
+        .required("requestID", .id, "The caller's id of the request; a retry repeats it."),
+        .required("subject", .id, "The caller's id of the person; stored as a pseudonym only."),
+        .required(
+            "context",
+            .object([
+                .required("category", .names(Policies.Category.self), "The kind of action."),
+                .optional(
+                    "attributes", .map(.scalar, max: PolicyLimits.attributes),
+                    "Facts as the acting policy declares them."),
+            ])),
+        .optional(
+            "insights",
+            .list(
+                .object([
+                    .required("kind", .choice(["isLikelyBeingCoached"])),
+                    .optional("schema", .integer(1...1_000), "1 unless said otherwise."),
+                    .optional(
+                        "modelVersion", .string(maxBytes: 32),
+                        "`current` (the acting one) unless said otherwise."),
+                ]), max: TrustLimits.insights), "The insights to answer; the current one if left out."),
+        .optional(
+            "device",
+            .object([
+                .required("value", .number(0...1), "The device's result."),
+                .optional("generatedAt", .instant, "When it was made; required in production."),
+                .optional("requestID", .id, "For which request; required in production."),
+            ]), "The single value that leaves the device."),
+        .optional(
+            "force",
+            .object(
+                [
+                    .optional("outcome", .names(Outcome.self)),
+                    .optional("evaluationError", .choice(forcible.map(\.rawValue))),
+                    .optional("insightError", .names(InsightError.self)),
+                ], oneOf: ["outcome", "evaluationError", "insightError"]),
+            "Sandbox only: what to answer instead of an honest evaluation."),
+    ])
+
+    /// The errors of an evaluation as a whole that can be forced.
+    static let forcible: [Refusal.Code] = [
+        .contextInvalid, .denied, .notAvailable, .localError, .payloadSecurityError,
+        .rateLimitExceeded, .serverError,
+    ]
+
+    /// The command of a body that has the shape.
+    static func command(_ body: JSONValue, tenant: Tenant, backend: Backend) throws(Problem)
+        -> EvaluateCommand
+    {
+        guard let requestID = body.text("requestID"), let id = body.text("subject"),
+            let context = body["context"],
+            let category = context.choice("category", Policies.Category.self)
+        else { throw Problem(.serverError, detail: "the shape was not checked") }
+        let acting = backend.engine.directory.acting(for: tenant, category: category)
+        let given = context["attributes"]?.objectValue ?? [:]
+        let attributes = Result { () throws(Refusal) -> [RecordedAttribute] in
+            // Without a policy the engine refuses; here nothing can be read by it.
+            try acting?.readAttributes(
+                given, at: "/context/attributes", pseudonymizer: backend.pseudonymizer,
+                tenant: tenant) ?? []
+        }
+        return EvaluateCommand(
+            tenant: tenant, requestID: requestID,
+            subject: backend.pseudonymizer.subject(id, of: tenant),
+            action: backend.pseudonymizer.action(action(body), tenant: tenant),
+            category: category, attributes: attributes,
+            policyDigest: acting?.reference.digest ?? "", insights: insights(body),
+            device: device(body["device"]), force: force(body["force"]))
+    }
+
+    /// What a retry must repeat: subject, context and insights, not the device result. A number
+    /// is the same number however it is written.
+    private static func action(_ body: JSONValue) -> [UInt8] {
+        var action = JSONObject()
+        for name in ["context", "insights", "subject"] {
+            if let value = body[name] { action.members.append((name, value.plainNumbers)) }
+        }
+        return JSONValue.object(action).canonicalBytes
+    }
+
+    private static func insights(_ body: JSONValue) -> [InsightRequest] {
+        (body["insights"]?.arrayValue ?? []).map {
+            InsightRequest(
+                schema: $0["schema"]?.intValue ?? 1,
+                modelVersion: $0.text("modelVersion") ?? "current")
+        }
+    }
+
+    private static func device(_ body: JSONValue?) -> DeviceResult? {
+        guard let body, let value = body["value"]?.doubleValue else { return nil }
+        return DeviceResult(
+            value: value, generatedAt: body.instant("generatedAt"),
+            requestID: body.text("requestID"))
+    }
+
+    private static func force(_ body: JSONValue?) -> ForcedResult? {
+        if let outcome = body?.choice("outcome", Outcome.self) { return .outcome(outcome) }
+        if let code = body?.choice("evaluationError", Refusal.Code.self) {
+            return .evaluationError(code)
+        }
+        return body?.choice("insightError", InsightError.self).map { .insightError($0) }
+    }
+}
+
+extension JSONValue {
+    /// The same value with whole doubles as integers, so that 900 and 900.0 are one number.
+    var plainNumbers: JSONValue {
+        switch self {
+        case .double(let number): Int64(exactly: number).map { .int($0) } ?? self
+        case .array(let elements): .array(elements.map(\.plainNumbers))
+        case .object(let object):
+            .object(JSONObject(object.members.map { ($0.key, $0.value.plainNumbers) }))
+        default: self
+        }
+    }
+}

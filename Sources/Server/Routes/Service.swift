@@ -1,0 +1,77 @@
+import Engine
+import JSON
+import Ledger
+
+/// The whole service over HTTP: the route table on a transport, with keys, metrics and a log.
+public final class Service: Sendable {
+    private let server: HTTPServer
+    /// What it listens on, with the port it was given.
+    public var address: SocketAddress { server.address }
+
+    /// Starts to serve. Requests are accepted from here on.
+    public init(
+        backend: Backend, address: SocketAddress, threads: Int, version: String, log: Log
+    ) throws {
+        let endpoints = Self.endpoints(backend)
+        let metrics = MetricsRegistry()
+        let all =
+            ServiceRoutes.endpoints(
+                besides: endpoints.map(\.route), version: version, metrics: metrics,
+                readiness: { Self.readiness(backend.engine) }) + endpoints
+        let api = try API(
+            all, directory: EngineKeys(engine: backend.engine), limits: backend.limits, log: log)
+        let requests = RequestMetrics(all.map(\.route), registry: metrics)
+        Self.register(metrics, backend.engine)
+        var configuration = HTTPServer.Configuration(address: address, limits: backend.limits)
+        configuration.threads = threads
+        configuration.bodyLimit = { api.bodyLimit($0, $1) }
+        configuration.observer = { requests.count($0) }
+        server = try HTTPServer(configuration) { api.handle($0, $1) }
+    }
+
+    /// Stops: answers what was accepted, for as long as that takes or the time is over.
+    public func stop(drainMilliseconds: Int64) { server.stop(drainMilliseconds: drainMilliseconds) }
+
+    /// The calls of the API, without those about the service itself.
+    public static func endpoints(_ backend: Backend) -> [Endpoint] {
+        EvaluationRoutes(backend: backend).endpoints + ReportRoutes(backend: backend).endpoints
+            + ReviewRoutes(backend: backend).endpoints + AuditRoutes(backend: backend).endpoints
+            + AdministrationRoutes(backend: backend).endpoints
+    }
+
+    /// Why the service is not ready; a failed load of policies is told as well, although what
+    /// acted before goes on acting.
+    private static func readiness(_ engine: Engine) -> [String] {
+        var reasons: [String] = []
+        if let failure = engine.failure { reasons.append("storing failed: \(failure)") }
+        if let (at, faults) = engine.directory.registry.loadFaults {
+            reasons.append(
+                "the policies did not load at \(at); what acted before goes on acting: "
+                    + (faults.first ?? ""))
+        }
+        if engine.directory.registry.activations.isEmpty { reasons.append("no policy acts") }
+        return reasons
+    }
+
+    private static func register(_ metrics: MetricsRegistry, _ engine: Engine) {
+        metrics.gauge("discern_queue_length", "Commands that wait for the engine.") {
+            Double(engine.queueLength)
+        }
+        metrics.gauge(
+            "discern_policies_failed", "1 while the latest load of policies has failed."
+        ) { engine.directory.registry.loadFaults == nil ? 0 : 1 }
+        metrics.gauge("discern_storage_failed", "1 while the latest commit has failed.") {
+            engine.failure == nil ? 0 : 1
+        }
+    }
+}
+
+/// Keys as the engine's directory knows them.
+private struct EngineKeys: KeyDirectory {
+    let engine: Engine
+
+    func principal(for digest: Digest) -> Principal? {
+        guard let key = engine.directory.registry.keys[digest] else { return nil }
+        return Principal(keyID: key.keyID, tenant: key.tenant, scopes: Set(key.scopes))
+    }
+}

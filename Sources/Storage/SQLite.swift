@@ -1,0 +1,149 @@
+import CSQLite
+
+/// An error that SQLite reports.
+public struct SQLiteError: Error, Sendable, CustomStringConvertible {
+    /// The extended result code, as sqlite3.h lists them.
+    public var code: Int32
+    /// SQLite's own words.
+    public var message: String
+    /// What was being done.
+    public var doing: String
+
+    /// For logs; never holds data of a row.
+    public var description: String { "\(doing): \(message) (SQLite code \(code))" }
+}
+
+/// One connection to a database file. Used by one thread at a time.
+struct Connection: ~Copyable {
+    private let handle: OpaquePointer
+
+    /// Opens a file; with `readOnly` it must exist.
+    init(path: String, readOnly: Bool) throws(SQLiteError) {
+        var opened: OpaquePointer?
+        let flags =
+            readOnly
+            ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        // Every connection is confined to one thread, so SQLite's own locks are left out.
+        let status = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard status == SQLITE_OK, let opened else {
+            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw SQLiteError(code: status, message: message, doing: "opening \(path)")
+        }
+        handle = opened
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, 5_000)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Runs statements that give no rows.
+    func run(_ sql: String) throws(SQLiteError) {
+        let status = sqlite3_exec(handle, sql, nil, nil, nil)
+        if status != SQLITE_OK { throw error(status, doing: sql) }
+    }
+
+    /// Has SQLite put the count of pages in the write-ahead log there after each commit.
+    /// The memory must outlive the connection.
+    func countWALPages(into pages: UnsafeMutablePointer<Int32>) {
+        sqlite3_wal_hook(
+            handle,
+            { context, _, _, pages in
+                context?.assumingMemoryBound(to: Int32.self).pointee = pages
+                return SQLITE_OK
+            }, pages)
+    }
+
+    /// Prepares a statement to be used many times.
+    func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        var statement: OpaquePointer?
+        let status = sqlite3_prepare_v3(
+            handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard status == SQLITE_OK, let statement else { throw error(status, doing: sql) }
+        return Statement(handle: statement, connection: handle, sql: sql)
+    }
+
+    /// Moves what the write-ahead log holds into the database file.
+    /// Returns how many pages the log has left.
+    func checkpoint(truncate: Bool) throws(SQLiteError) -> Int32 {
+        var left: Int32 = 0
+        var moved: Int32 = 0
+        let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, &left, &moved)
+        if status != SQLITE_OK, status & 0xFF != SQLITE_BUSY {
+            throw error(status, doing: "checkpointing the log")
+        }
+        return left - moved
+    }
+
+    private func error(_ status: Int32, doing: String) -> SQLiteError {
+        SQLiteError(code: status, message: String(cString: sqlite3_errmsg(handle)), doing: doing)
+    }
+}
+
+/// A prepared statement. Values are bound, never written into the text.
+struct Statement: ~Copyable {
+    private let handle: OpaquePointer
+    private let connection: OpaquePointer
+    private let sql: String
+
+    // SQLite is to copy what is bound: the buffers do not outlive the call.
+    private static let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    fileprivate init(handle: OpaquePointer, connection: OpaquePointer, sql: String) {
+        self.handle = handle
+        self.connection = connection
+        self.sql = sql
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
+
+    func bind(_ index: Int32, _ value: String) {
+        sqlite3_bind_text(handle, index, value, Int32(value.utf8.count), Self.copy)
+    }
+
+    func bind(_ index: Int32, _ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { bind(index, $0) }
+    }
+
+    func bind(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
+        if bytes.count == 0 {
+            sqlite3_bind_zeroblob(handle, index, 0)
+        } else {
+            sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), Self.copy)
+        }
+    }
+
+    /// Goes to the next row; false when there is none. Then the statement is ready to be
+    /// bound anew.
+    func step() throws(SQLiteError) -> Bool {
+        let status = sqlite3_step(handle)
+        if status == SQLITE_ROW { return true }
+        sqlite3_reset(handle)
+        if status == SQLITE_DONE { return false }
+        throw SQLiteError(
+            code: status, message: String(cString: sqlite3_errmsg(connection)), doing: sql)
+    }
+
+    /// Runs a statement that gives no rows.
+    func run() throws(SQLiteError) { while try step() {} }
+
+    /// Leaves the rows that were not read.
+    func reset() { sqlite3_reset(handle) }
+
+    func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    func text(_ column: Int32) -> String {
+        sqlite3_column_text(handle, column).map { String(cString: $0) } ?? ""
+    }
+
+    func bytes(_ column: Int32) -> [UInt8] {
+        let count = Int(sqlite3_column_bytes(handle, column))
+        guard count > 0, let start = sqlite3_column_blob(handle, column) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+}

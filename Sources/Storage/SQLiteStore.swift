@@ -1,0 +1,88 @@
+import CSQLite
+import Engine
+import Ledger
+import Synchronization
+import Time
+
+/// The ledger in one SQLite file: WAL, `synchronous=FULL`, one writer, a pool of readers.
+///
+/// An entry is one appended row, so a commit writes to the end of one table. The index from
+/// keys to entries is written behind (``KeyIndex``), off that path.
+public final class SQLiteStore: Store {
+    private let path: String
+    private let writer: Writer
+    private let index: KeyIndex
+    private let checkpointer: Checkpointer
+    /// Reads for any thread.
+    public let reader: SQLiteReader
+
+    /// Opens the database of a data folder, and makes it if there is none.
+    public init(folder: DataFolder) throws {
+        path = folder.databasePath
+        do {
+            writer = try Writer(path: path)
+        } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
+            throw StorageError.notOurs(path: path)
+        }
+        try writer.check(key: folder.pseudonymKey, path: folder.keyPath)
+        index = try KeyIndex(writer: writer)
+        reader = SQLiteReader(path: path, index: index)
+        checkpointer = Checkpointer(path: path)
+    }
+
+    public func tail() throws -> LedgerTail {
+        let count = UInt64(try writer.lastSequence())
+        let subtrees = try MerkleFrontier.places(count: count).map { place in
+            guard let nodes = try entry(Int64(place.leaf))?.nodes, place.level < nodes.count else {
+                throw CorruptEntry(
+                    sequence: Int64(place.leaf), detail: "the entry or a hash beside it is missing")
+            }
+            return nodes[place.level]
+        }
+        guard let frontier = MerkleFrontier(count: count, subtrees: subtrees) else {
+            throw CorruptEntry(detail: "the tree's hashes do not fit its size")
+        }
+        return LedgerTail(frontier: frontier)
+    }
+
+    public func append(_ entry: LedgerEntry, keys: [EntityKey]) throws {
+        try writer.insert(entry, keys: keys)
+        index.add(keys, sequence: entry.envelope.sequence)
+    }
+
+    public func commit() throws {
+        do {
+            let pages = try writer.commit()
+            index.commit()
+            try index.writeBehind(writer)
+            checkpointer.committed(walPages: pages)
+            if pages > Checkpointer.restartPages { try writer.restartLog() }
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    public func rollback() {
+        writer.rollback()
+        index.rollback()
+    }
+
+    public func entry(_ sequence: Int64) throws -> LedgerEntry? {
+        try writer.rows.entry(sequence)
+    }
+
+    public func entries(under key: EntityKey) throws -> [LedgerEntry] {
+        try index.sequences(of: key, rows: writer.rows).compactMap { try writer.rows.entry($0) }
+    }
+
+    public func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
+        try writer.rows.scan(from: sequence, body)
+    }
+
+    /// Closes the file in good order: the log is moved into the database.
+    public func close() {
+        checkpointer.stop()
+        writer.close()
+    }
+}

@@ -1,0 +1,101 @@
+import CSQLite
+
+/// The tables, and how an older file becomes one of today.
+enum Schema {
+    /// Marks the file as ours, so that another program's database is never touched ("Disc").
+    static let applicationID: Int64 = 0x4469_7363
+
+    /// One step for each version; a file of version n needs the steps from n on.
+    private static let migrations = [
+        """
+        -- The truth: one row for each command, appended, never changed but by erasure.
+        CREATE TABLE entries (
+            sequence INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,          -- milliseconds since the epoch
+            kind TEXT NOT NULL,
+            app TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            envelope BLOB NOT NULL,       -- the leaf: exact bytes
+            nodes BLOB NOT NULL,          -- hashes of the subtrees that the entry completes
+            keys BLOB NOT NULL,           -- what it is found by: 8 bytes each, big endian
+            salt BLOB,
+            payload BLOB
+        ) STRICT;
+        -- Derived: can be dropped and built again from entries.keys.
+        CREATE TABLE entry_keys (
+            key INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            PRIMARY KEY (key, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE facts (
+            name TEXT PRIMARY KEY,
+            value ANY NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO facts VALUES ('indexedThrough', 0);
+        """
+    ]
+
+    /// The version of a file that has all steps.
+    static var version: Int64 { Int64(migrations.count) }
+
+    /// Makes sure that the open file is ours and of today's version.
+    static func prepare(_ connection: borrowing Connection, path: String) throws {
+        let id = try connection.single("PRAGMA application_id")
+        let found = try connection.single("PRAGMA user_version")
+        let isEmpty = try connection.single("SELECT count(*) FROM sqlite_schema") == 0
+        guard id == applicationID || isEmpty && id == 0 else {
+            throw StorageError.notOurs(path: path)
+        }
+        guard found <= version else {
+            throw StorageError.newer(path: path, found: found, known: version)
+        }
+        for step in Int(found)..<migrations.count {
+            try connection.run("BEGIN IMMEDIATE")
+            try connection.run(migrations[step])
+            try connection.run("PRAGMA application_id = \(applicationID)")
+            try connection.run("PRAGMA user_version = \(step + 1)")
+            try connection.run("COMMIT")
+        }
+    }
+}
+
+extension Connection {
+    /// The one integer that a query gives.
+    func single(_ sql: String) throws(SQLiteError) -> Int64 {
+        let statement = try prepare(sql)
+        let value = try statement.step() ? statement.int(0) : 0
+        statement.reset()
+        return value
+    }
+}
+
+/// Why a data folder cannot be used.
+public enum StorageError: Error, Sendable, CustomStringConvertible {
+    /// The file is a database of another program, or none at all.
+    case notOurs(path: String)
+    /// The file was written by a newer version of this program.
+    case newer(path: String, found: Int64, known: Int64)
+    /// Another process has the folder.
+    case locked(path: String)
+    /// A file or folder could not be made, read or written.
+    case file(path: String, doing: String, error: String)
+    /// The key file does not belong to this database.
+    case wrongKey(path: String)
+
+    /// What is wrong and what can be done.
+    public var description: String {
+        switch self {
+        case .notOurs(let path):
+            "\(path) is not a database of discern; name another folder with --data"
+        case .newer(let path, let found, let known):
+            "\(path) has version \(found), and this program knows versions up to \(known): "
+                + "use a newer discern"
+        case .locked(let path):
+            "\(path) is in use by another process (is a server running?)"
+        case .file(let path, let doing, let error):
+            "\(doing) \(path): \(error)"
+        case .wrongKey(let path):
+            "\(path) is not the key this database was written with; restore the right file"
+        }
+    }
+}
