@@ -87,7 +87,7 @@ let package = Package(
         tests("LedgerTests", ["Ledger"]),
         tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
         tests("PoliciesTests", ["CEL", "JSON", "Policies", "Time"]),
-        tests("ReviewPromptsTests", ["Policies", "ReviewPrompts", "Time"]),
+        tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
         tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
         tests("ServerTests", ["JSON", "Server"]),
