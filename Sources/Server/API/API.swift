@@ -155,6 +155,7 @@ public final class API: Sendable {
     /// JSON, and what clients send when nobody told them a type. Other types are named on
     /// purpose, and their bodies would be read as something they are not.
     private static func isAcceptable(_ contentType: String) -> Bool {
+        if contentType == HTTPResponse.json { return true }
         let type = contentType.prefix { $0 != ";" && $0 != " " }.lowercased()
         return type == HTTPResponse.json || type.hasSuffix("+json") || type == "text/plain"
             || type == "application/x-www-form-urlencoded" || type == "application/octet-stream"
