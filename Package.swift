@@ -58,6 +58,7 @@ let package = Package(
         // Floor 2: what a user writes
         module("Policies", ["CEL", "CYAML", "JSON", "Ledger", "Time"]),
         module("Scoring", ["JSON", "Policies"]),
+        module("CELConformance", ["CEL", "JSON", "Time"]),
 
         // Floor 3: the domain, pure
         module("TrustInsights", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
@@ -76,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "discern",
             dependencies: [
-                "CCurl", "CEL", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Scoring",
+                "CCurl", "CEL", "CELConformance", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Scoring",
                 "Server", "Storage", "Time", "TrustInsights",
             ],
             swiftSettings: strict),
@@ -84,11 +85,11 @@ let package = Package(
         tests("JSONTests", ["JSON"]),
         tests("TimeTests", ["Time"]),
         tests("LedgerTests", ["Ledger"]),
-        tests("CELTests", ["CEL", "JSON", "Time"]),
+        tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
         tests("PoliciesTests", ["CEL", "JSON", "Policies", "Time"]),
         tests("ReviewPromptsTests", ["Policies", "ReviewPrompts", "Time"]),
         tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
-        tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time"]),
+        tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
         tests("ServerTests", ["JSON", "Server"]),
         tests("ScenarioTests", ["JSON", "Time"]),
     ],

@@ -25,7 +25,8 @@ public struct Digest: Sendable, Hashable, CustomStringConvertible {
         withUnsafeBytes(of: words, body)
     }
 
-    fileprivate mutating func withMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
+    fileprivate mutating func withMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R
+    {
         withUnsafeMutableBytes(of: &words, body)
     }
 

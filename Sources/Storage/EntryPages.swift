@@ -16,13 +16,18 @@ extension Reading {
             last = try place(notBefore: until + .milliseconds(1), among: 1...last + 1) - 1
         }
         if let cursor = query.cursor {
-            if query.newestFirst { last = min(last, cursor - 1) } else { first = max(first, cursor + 1) }
+            if query.newestFirst {
+                last = min(last, cursor - 1)
+            } else {
+                first = max(first, cursor + 1)
+            }
         }
         guard first <= last else { return EntryPage(entries: [], next: nil) }
         if let about = query.about {
             var found = Set<Int64>()
             for key in about.keys { try found.formUnion(sequences(key, rows)) }
-            return try page(of: found.filter { (first...last).contains($0) }, query, about.pseudonym)
+            return try page(
+                of: found.filter { (first...last).contains($0) }, query, about.pseudonym)
         }
         return try page(from: first, through: last, query)
     }
@@ -81,7 +86,8 @@ extension Reading {
     }
 
     /// The first number whose entry is not before an instant.
-    private func place(notBefore instant: Instant, among range: ClosedRange<Int64>) throws -> Int64 {
+    private func place(notBefore instant: Instant, among range: ClosedRange<Int64>) throws -> Int64
+    {
         let statement = try connection.prepare("SELECT at FROM entries WHERE sequence = ?1")
         var (low, high) = (range.lowerBound, range.upperBound)
         while low < high {

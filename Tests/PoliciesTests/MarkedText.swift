@@ -99,7 +99,8 @@ let testModel = PolicyLoader.File(
 func trustPolicy(
     attributes: String = "amount: {type: double, min: 0}",
     velocity: String = "recent: {count: evaluations, window: 1h}",
-    used: String = "attributes.amount > 1.0 && velocity.recent > 1 && insight.outcome == \\\"high\\\"",
+    used: String =
+        "attributes.amount > 1.0 && velocity.recent > 1 && insight.outcome == \\\"high\\\"",
     strategy: String = "strictest",
     rules: String
 ) -> String {

@@ -25,7 +25,24 @@ extension Checker {
             if !given.contains(.error) { undeclared(id, name, isMember: receiver != nil) }
             return environment.checking == .strict ? .error : .dyn
         }
+        if name == "math.greatest" || name == "math.least", given.count > 2 {
+            return extreme(id, name, options, given)
+        }
         return resolve(id, name, options, given, isMember: receiver != nil)
+    }
+
+    /// Three or more numbers: their common type, `dyn` if they differ.
+    private mutating func extreme(
+        _ id: AST.NodeID, _ name: String, _ options: [Function.Overload], _ given: [Type]
+    ) -> Type {
+        let shown = given.map { types.head($0) }
+        let areNumbers = shown.allSatisfy { $0.isDyn || [.int, .uint, .double].contains($0) }
+        reference(id, name, areNumbers ? ["\(name)(numbers…)"] : [])
+        guard areNumbers else {
+            if !given.contains(.error) { mismatch(id, name, options, given, isMember: false) }
+            return environment.checking == .strict ? .error : .dyn
+        }
+        return shown.allSatisfy { $0 == shown[0] } ? shown[0] : .dyn
     }
 
     func overloads(_ name: String, isMember: Bool) -> [Function.Overload] {

@@ -6,7 +6,7 @@ enum WellKnown {
         var fields: [String: Type]
     }
 
-    private static let prefix = "google.protobuf."
+    static let prefix = "google.protobuf."
 
     static let messages: [String: Message] = {
         var table: [String: Message] = [:]

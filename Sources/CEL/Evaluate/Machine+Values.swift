@@ -58,9 +58,10 @@ extension Machine {
     /// CEL's equality. What is compared counts as cost.
     mutating func areEqual(_ l: Cell, _ r: Cell) -> Bool {
         switch (l.tag, r.tag) {
-        case (.string, .string), (.bytes, .bytes), (.type, .type), (.ip, .ip):
+        case (.string, .string), (.bytes, .bytes), (.type, .type):
             charge(bytes: min(l.count, r.count))
             return l.length == r.length && l.bytes.elementsEqual(r.bytes)
+        case (.ip, .ip): return Self.isSameAddress(l, r)
         case (.cidr, .cidr):
             return l.extra == r.extra && l.length == r.length && l.bytes.elementsEqual(r.bytes)
         case (.null, .null): return true
@@ -108,7 +109,7 @@ extension Machine {
             return .some(left < right ? -1 : left == right ? 0 : 1)
         default:
             guard let left = l.numeric, let right = r.numeric else { return nil }
-            return .some(Numeric.compare(left, right))
+            return .some(Numeric.order(left, right))
         }
     }
 

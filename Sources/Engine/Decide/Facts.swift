@@ -142,8 +142,6 @@ struct Facts {
     }
 }
 
-
-
 extension Value {
     /// The instant in the language's terms; both have the same range.
     static func timestamp(_ instant: Instant) -> Value {

@@ -142,7 +142,8 @@ extension Core {
         for candidate in newest.values.sorted(by: { $0.reference.name < $1.reference.name }) {
             guard let acting = candidate.actingKind else { continue }
             let slots =
-                acting.kind == .reviewPrompt ? ["review prompts"] : acting.categories.map(\.rawValue)
+                acting.kind == .reviewPrompt
+                ? ["review prompts"] : acting.categories.map(\.rawValue)
             for slot in slots {
                 if let other = taken.updateValue(candidate.reference.name, forKey: slot) {
                     throw Refusal(
@@ -150,7 +151,8 @@ extension Core {
                         "both `\(other)` and `\(candidate.reference.name)` would act for \(slot)")
                 }
             }
-            let current = (acting.kind == .reviewPrompt ? [nil] : acting.categories.map(Optional.some))
+            let current =
+                (acting.kind == .reviewPrompt ? [nil] : acting.categories.map(Optional.some))
                 .map { registry.acting[.init(tenant: nil, category: $0, isShadow: false)] }
             if current.allSatisfy({ $0 == candidate.reference }) { continue }
             activations.append(

@@ -129,15 +129,16 @@ public final class Engine: Sendable {
 
     /// What waits, up to a batch; `nil` at the end.
     private func nextBatch() -> [Waiting]? {
-        let batch: [Waiting] = queue.wait { queue in
-            if queue.waiting.isEmpty { return queue.isStopping ? [] : nil }
-            if queue.waiting.count <= EngineLimits.batch {
-                defer { queue.waiting = [] }
-                return queue.waiting
-            }
-            defer { queue.waiting.removeFirst(EngineLimits.batch) }
-            return Array(queue.waiting.prefix(EngineLimits.batch))
-        } ?? []
+        let batch: [Waiting] =
+            queue.wait { queue in
+                if queue.waiting.isEmpty { return queue.isStopping ? [] : nil }
+                if queue.waiting.count <= EngineLimits.batch {
+                    defer { queue.waiting = [] }
+                    return queue.waiting
+                }
+                defer { queue.waiting.removeFirst(EngineLimits.batch) }
+                return Array(queue.waiting.prefix(EngineLimits.batch))
+            } ?? []
         return batch.isEmpty ? nil : batch
     }
 }

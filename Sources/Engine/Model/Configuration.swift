@@ -42,7 +42,8 @@ public struct Configuration: Sendable, Equatable {
         try reader.allowOnly([
             "authorizationCoolDown", "debt", "evaluationsPerDay", "labelWindow", "reportWithin",
         ])
-        authorizationCoolDown = try reader.duration("authorizationCoolDown") ?? authorizationCoolDown
+        authorizationCoolDown =
+            try reader.duration("authorizationCoolDown") ?? authorizationCoolDown
         reportWithin = try reader.duration("reportWithin") ?? reportWithin
         labelWindow = try reader.duration("labelWindow") ?? labelWindow
         evaluationsPerDay = try reader.integer("evaluationsPerDay", in: 1...Int64.max)

@@ -117,9 +117,10 @@ extension EvaluationRecord {
             result.value["results"] == nil
             ? [acting] : try result.objects("results").map(InsightResult.init(payload:))
         newestModelVersion = try result.string("newestModelVersion")
-        velocity = result.value["velocity"]?.arrayValue?.map { value in
-            if case .double(let sum) = value { .sum(sum) } else { .count(value.intValue ?? 0) }
-        } ?? []
+        velocity =
+            result.value["velocity"]?.arrayValue?.map { value in
+                if case .double(let sum) = value { .sum(sum) } else { .count(value.intValue ?? 0) }
+            } ?? []
         verdicts = try result.string("verdicts").utf8.compactMap(Verdict.init(rawValue:))
         decision = try Decision(payload: result.object("decision"))
         shadowDecision = try result.objectIfPresent("shadowDecision").map(Decision.init(payload:))
@@ -274,7 +275,8 @@ extension Decision {
         }
         self.init(
             output: DecisionOutput(
-                friction: friction, steps: StepSet(try payload.strings("steps").compactMap(Step.init)),
+                friction: friction,
+                steps: StepSet(try payload.strings("steps").compactMap(Step.init)),
                 holdFor: payload.stringIfPresent("holdFor").flatMap { Duration(iso8601: $0) },
                 notify: try payload.strings("notify")),
             reasons: try payload.objects("reasons").map { reason throws(CorruptEntry) in

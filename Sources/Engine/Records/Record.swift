@@ -49,7 +49,8 @@ public struct RecordReader: Sendable {
         do {
             value = try JSONReader.parse(bytes, limits: JSONLimits(bytes: 64 << 20, depth: 100))
         } catch {
-            throw CorruptEntry(sequence: sequence, detail: "its payload is no JSON: \(error.message)")
+            throw CorruptEntry(
+                sequence: sequence, detail: "its payload is no JSON: \(error.message)")
         }
         self.sequence = sequence
     }

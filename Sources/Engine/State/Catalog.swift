@@ -200,3 +200,26 @@ public struct RegistryView: Sendable {
         }
     }
 }
+
+extension CandidateLoad {
+    /// Everything of a checked set that can act, with the files it came from.
+    public init(_ set: PolicySet, activates: Bool = false) {
+        var files: [(file: PoliciesRecord.File, candidate: Candidate)] = []
+        for model in set.models { files.append((.init(model.source), .model(Model(model)))) }
+        for entry in set.entries {
+            switch entry.policy {
+            case .trust(let policy): files.append((.init(entry.source), .trust(policy)))
+            case .reviewPrompt(let policy):
+                files.append((.init(entry.source), .reviewPrompt(policy)))
+            case .plain: break
+            }
+        }
+        self.init(files: files, activates: activates)
+    }
+}
+
+extension PoliciesRecord.File {
+    init(_ source: PolicySource) {
+        self.init(path: source.path, source: String(decoding: source.bytes, as: UTF8.self))
+    }
+}

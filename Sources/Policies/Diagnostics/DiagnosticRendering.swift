@@ -78,7 +78,9 @@ private struct DiagnosticText {
 
     private func excerpt(of text: SourceText) -> String {
         // A tab or a control character would move the caret away from its place.
-        var line = text.line(finding.range.start.line).map { $0.value < 32 || $0.value == 127 ? " " : $0 }
+        var line = text.line(finding.range.start.line).map {
+            $0.value < 32 || $0.value == 127 ? " " : $0
+        }
         guard !line.isEmpty else { return "" }
         var indent = finding.range.start.column - 1
         let end =
@@ -93,7 +95,8 @@ private struct DiagnosticText {
         }
         var shown = String.UnicodeScalarView()
         shown.append(contentsOf: line)
-        let caret = String(repeating: " ", count: max(indent, 0)) + String(repeating: "^", count: width)
+        let caret =
+            String(repeating: " ", count: max(indent, 0)) + String(repeating: "^", count: width)
         return "  \(String(shown))\n  \(caret)\n"
     }
 }

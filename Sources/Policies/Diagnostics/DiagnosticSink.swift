@@ -36,7 +36,8 @@ package final class DiagnosticSink {
     }
 
     package func add(
-        _ severity: Severity, _ code: String, _ message: String, _ range: SourceRange, _ help: String?
+        _ severity: Severity, _ code: String, _ message: String, _ range: SourceRange,
+        _ help: String?
     ) {
         guard diagnostics.count < PolicyLimits.diagnosticsPerFile else {
             suppressed += 1

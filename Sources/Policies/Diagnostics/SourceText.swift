@@ -10,7 +10,9 @@ package struct SourceText: Sendable {
     package init(_ text: some StringProtocol) {
         let scalars = Array(text.unicodeScalars)
         var starts = [0]
-        for (index, scalar) in scalars.enumerated() where scalar == "\n" { starts.append(index + 1) }
+        for (index, scalar) in scalars.enumerated() where scalar == "\n" {
+            starts.append(index + 1)
+        }
         self.scalars = scalars
         lineStarts = starts
     }

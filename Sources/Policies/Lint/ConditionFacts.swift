@@ -151,7 +151,8 @@ struct ConditionFacts {
         let number: Double
         switch value {
         case .string(let text):
-            return function == "_==_" ? .strings([text])
+            return function == "_==_"
+                ? .strings([text])
                 : function == "_!=_" ? .otherStrings([text]) : nil
         case .bool(let flag):
             return function == "_==_" ? .bools([flag]) : function == "_!=_" ? .bools([!flag]) : nil

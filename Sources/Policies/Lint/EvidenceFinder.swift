@@ -28,7 +28,8 @@ struct EvidenceFinder {
         let use = program.ast.slotUse(below: node)
         let deep = scope.deepReads(use.read)
         let tested = scope.deepReads(use.tested)
-        guard !(deep + tested).contains(where: Self.isInsight), deep.contains(where: Self.isEvidence),
+        guard !(deep + tested).contains(where: Self.isInsight),
+            deep.contains(where: Self.isEvidence),
             let part = program.part(node)
         else { return nil }
         return Expression(

@@ -58,7 +58,8 @@ final class ExpressionChecks {
             arguments.contains(where: { isOutcome(ast, $0, variables) })
         else { return }
         sink.error(
-            .outcomeOrder, "outcomes are names and have no order", at: map.range(utf8: ast[id].range),
+            .outcomeOrder, "outcomes are names and have no order",
+            at: map.range(utf8: ast[id].range),
             help: "list the ones you mean: `insight.outcome in [\"medium\", \"high\"]`")
     }
 
@@ -105,7 +106,8 @@ final class ExpressionChecks {
                 index < 0 || index >= Int64(elements.count)
             {
                 sink.error(
-                    .alwaysFails, "the list has \(elements.count) elements, index \(index) can only fail",
+                    .alwaysFails,
+                    "the list has \(elements.count) elements, index \(index) can only fail",
                     at: map.range(utf8: ast[right].range))
             } else if case .list = ast[arguments[0]].type, index < 0 {
                 sink.error(

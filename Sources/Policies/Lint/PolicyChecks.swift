@@ -68,7 +68,8 @@ struct PolicyChecks {
                 || inputs.contains("velocity." + window.name)
             if !isUsed { warnUnused("window", window.name, in: "velocity") }
         }
-        for variable in policy.variables where !used.contains(policy.slots.variable(variable.index)) {
+        for variable in policy.variables where !used.contains(policy.slots.variable(variable.index))
+        {
             guard let range = reader.scope.declaration(ofVariable: variable.index) else { continue }
             sink.warning(
                 .unused, "the variable `\(variable.name)` is not used", at: range,
@@ -80,7 +81,8 @@ struct PolicyChecks {
         guard let entry = fields.mapping(key).first(where: { $0.key == name }) else { return }
         sink.warning(
             .unused, "the \(what) `\(name)` is not used", at: entry.keyRange,
-            help: what == "attribute" ? "what is declared is stored; remove what nothing needs"
+            help: what == "attribute"
+                ? "what is declared is stored; remove what nothing needs"
                 : "remove it")
     }
 
@@ -111,7 +113,11 @@ enum Endings {
     private static func alwaysDecides(_ match: Match) -> Bool {
         let holds =
             match.condition.map {
-                if case .bool(true)? = Constants.value($0.program, $0.program.root) { true } else { false }
+                if case .bool(true)? = Constants.value($0.program, $0.program.root) {
+                    true
+                } else {
+                    false
+                }
             } ?? true
         return holds && decidesOnceEntered(match)
     }

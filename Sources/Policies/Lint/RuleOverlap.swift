@@ -23,7 +23,9 @@ struct RuleOverlap {
         let variables = self.variables
         let entries = block.matches.map { match in
             var facts = around
-            if let condition = match.condition { facts.add(condition.program, variables: variables) }
+            if let condition = match.condition {
+                facts.add(condition.program, variables: variables)
+            }
             return Entry(match: match, facts: facts)
         }
         for (index, entry) in entries.enumerated() {
@@ -43,7 +45,8 @@ struct RuleOverlap {
     private func warnUnreachable(_ entry: Entry, _ why: String) {
         sink.warning(
             .unreachableRule, "the rule `\(entry.match.id)` can never match: \(why)",
-            at: ranges[entry.match.index], help: "move it up, narrow the earlier rule, or remove it")
+            at: ranges[entry.match.index], help: "move it up, narrow the earlier rule, or remove it"
+        )
     }
 
     /// The earlier rule that leaves nothing. Shadow rules never end the search, so they take nothing;

@@ -18,7 +18,8 @@ struct ScorecardReader {
         let method = fields.choice("method", ScorecardDefinition.Method.self) ?? .points
         let bias = fields.double("bias") ?? 0
         if method == .points, let entry = fields.entry("bias") {
-            sink.error(.invalidValue, "`bias` goes with `method: logistic` only", at: entry.keyRange)
+            sink.error(
+                .invalidValue, "`bias` goes with `method: logistic` only", at: entry.keyRange)
         }
         let inputs = self.inputs(fields, method)
         let provenance = self.provenance(fields)
@@ -75,7 +76,8 @@ struct ScorecardReader {
             parts[0] != "device" || parts[1] == "value"
         else {
             sink.error(
-                .invalidValue, "a model reads `device.value`, `attributes.…` or `velocity.…`, not "
+                .invalidValue,
+                "a model reads `device.value`, `attributes.…` or `velocity.…`, not "
                     + "`\(name)`", at: node.range)
             return nil
         }

@@ -24,7 +24,8 @@ struct AttributeReader {
         guard
             let fields = Fields(
                 entry.value, "an attribute",
-                keys: ["type", "optional", "store", "min", "max", "maxLength", "values"], sink: sink)
+                keys: ["type", "optional", "store", "min", "max", "maxLength", "values"], sink: sink
+            )
         else { return nil }
         guard fields.required("type") != nil, let type = fields.choice("type", AttributeType.self)
         else { return nil }
@@ -85,7 +86,8 @@ struct AttributeReader {
         guard let node = fields["values"] else { return nil }
         guard type == .string else {
             sink.error(
-                .invalidValue, "`values` is for strings, not for a \(type.rawValue)", at: node.range)
+                .invalidValue, "`values` is for strings, not for a \(type.rawValue)", at: node.range
+            )
             return nil
         }
         let items = fields.strings("values")

@@ -36,7 +36,9 @@ struct DonationConditionReader {
                 .object(
                     ObjectType(
                         name: "donation",
-                        fields: [.init("reason", .string), .init("attributes", .map(.string, .dyn))]))
+                        fields: [
+                            .init("reason", .string), .init("attributes", .map(.string, .dyn)),
+                        ]))
             ),
             ("version", .string),
             (

@@ -35,7 +35,8 @@ enum Names {
     static func checkIdentifier(
         _ text: String, _ what: String, at range: SourceRange, _ sink: DiagnosticSink
     ) -> Bool {
-        guard report(text, text.utf8.allSatisfy(isWord), what, "letters, digits and `_`", range, sink)
+        guard
+            report(text, text.utf8.allSatisfy(isWord), what, "letters, digits and `_`", range, sink)
         else { return false }
         guard !celWords.contains(text) else {
             sink.error(
@@ -61,7 +62,7 @@ enum Names {
         return true
     }
 
-    private static func isWord(_ byte: UInt8) -> Bool {
+    static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case 48...57, 65...90, 97...122, 95: true
         default: false

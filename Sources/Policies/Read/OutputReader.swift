@@ -49,7 +49,9 @@ struct OutputReader {
     }
 
     private func hold(_ fields: Fields) -> Duration? {
-        guard let node = fields["holdFor"], let hold = fields.duration("holdFor") else { return nil }
+        guard let node = fields["holdFor"], let hold = fields.duration("holdFor") else {
+            return nil
+        }
         guard hold > .zero else {
             sink.error(
                 .outOfRange, "`holdFor` must be above zero", at: node.range,
@@ -73,7 +75,9 @@ struct OutputReader {
         }
         var names: [String] = []
         for item in items {
-            guard Names.check(item.text, "a name in `notify`", at: item.range, sink) else { continue }
+            guard Names.check(item.text, "a name in `notify`", at: item.range, sink) else {
+                continue
+            }
             if names.contains(item.text) {
                 sink.error(.duplicateName, "`\(item.text)` is listed twice", at: item.range)
             } else {

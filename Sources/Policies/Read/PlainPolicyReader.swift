@@ -3,8 +3,8 @@ import CEL
 /// Reads and checks a plain CEL policy.
 struct PlainPolicyReader {
     let sink: DiagnosticSink
-    /// The root of `config.yaml` in the same folder; nil if there is none.
-    let environment: YAMLNode?
+    /// The roots of `config.yaml` and its like in the same folder.
+    let environments: [YAMLNode]
 
     static let keys = ["name", "description", "display_name", "imports", "metadata", "rule"]
 
@@ -13,9 +13,11 @@ struct PlainPolicyReader {
         guard let fields = Fields(root, "a policy", keys: Self.keys, sink: sink) else { return nil }
         let name = fields.requiredString("name")
         guard let rule = fields.required("rule") else { return nil }
+        checkImports(fields)
         let environment =
-            environment.map { PlainEnvironment(node: $0).make() }
-            ?? PlainEnvironment.anyNames(in: rule, sink: sink)
+            environments.isEmpty
+            ? PlainEnvironment.anyNames(in: rule, sink: sink)
+            : PlainEnvironment(nodes: environments).make()
         let checks = ExpressionChecks(unstored: [], outcomeSlot: nil, slotNames: [:])
         var reader = PlainRuleReader(
             scope: ExpressionScope(environment: environment, checks: checks, sink: sink),
@@ -26,13 +28,33 @@ struct PlainPolicyReader {
             name: name, description: fields.string("description") ?? "",
             environment: reader.scope.environment, rule: block, source: source)
     }
+
+    /// Imports name types of other systems; only their spelling can be checked here.
+    private func checkImports(_ fields: Fields) {
+        for item in fields.items("imports") {
+            guard let entry = Fields(item, "an import", keys: ["name"], sink: sink),
+                let name = entry.requiredString("name"), let node = entry["name"],
+                let scalar = node.scalar
+            else { continue }
+            let trimmed = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let isFine = trimmed.split(separator: ".", omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty && $0.utf8.allSatisfy(Names.isWord)
+            }
+            guard !isFine else { continue }
+            let map = ScalarMap(scalar, range: node.range, source: sink.text)
+            let place = map.position(atScalar: 0)
+            sink.error(
+                .badName, "`\(trimmed)` is no name of the form `qualified.name`",
+                at: SourceRange(start: place, end: node.range.end))
+        }
+    }
 }
 
 /// Reads `rule:` of a plain policy.
 private struct PlainRuleReader {
     var scope: ExpressionScope
     let sink: DiagnosticSink
-    /// The type of the first output; all others must have it too.
+    /// The type of the outputs so far; all others must have it too.
     private var outputType: Type?
 
     init(scope: ExpressionScope, sink: DiagnosticSink) {
@@ -80,7 +102,7 @@ private struct PlainRuleReader {
         let action: PlainMatch.Action?
         switch (fields["output"], fields["rule"]) {
         case (let output?, nil): action = self.output(output).map(PlainMatch.Action.output)
-        case (nil, let rule?): action = block(rule, depth: depth + 1).map(PlainMatch.Action.block)
+        case (nil, let rule?): action = nestedBlock(rule, depth: depth + 1)
         case (_?, _?):
             sink.error(
                 .invalidValue, "a match has `output` or `rule`, not both",
@@ -101,29 +123,63 @@ private struct PlainRuleReader {
         }
     }
 
+    /// A nested block is held against the outputs before it as a whole, where it begins.
+    private mutating func nestedBlock(_ rule: YAMLNode, depth: Int) -> PlainMatch.Action? {
+        let before = outputType
+        outputType = nil
+        let block = block(rule, depth: depth)
+        let inner = outputType
+        outputType = before
+        if let inner { agree(inner, at: Self.headRange(rule)) }
+        return block.map(PlainMatch.Action.block)
+    }
+
     private mutating func output(_ node: YAMLNode) -> Expression? {
-        guard let expression = scope.compile(node, .output)?.expression else { return nil }
-        let type = expression.program.resultType
+        guard let compiled = scope.compile(node, .output) else { return nil }
+        let start = compiled.expression.position
+        agree(
+            compiled.expression.program.resultType,
+            at: SourceRange(start: start, end: max(start, node.range.end)))
+        return compiled.expression
+    }
+
+    private mutating func agree(_ type: Type, at range: SourceRange) {
         guard let expected = outputType else {
             outputType = type
-            return expression
+            return
         }
         if expected != type, expected != .dyn, type != .dyn {
             sink.error(
                 .incompatibleOutputs,
-                "the output is `\(type)`, outputs before it are `\(expected)`", at: node.range)
+                "outputs must be of one type: this is `\(type)`, those before are `\(expected)`",
+                at: range)
         }
-        return expression
     }
 
-    /// Whatever follows a match that always gives a result can never be reached.
+    private static func headRange(_ node: YAMLNode) -> SourceRange {
+        if case .mapping(let entries) = node.content, let first = entries.first {
+            first.keyRange
+        } else {
+            node.range
+        }
+    }
+
+    /// Whatever follows a match that always gives a result can never be reached; nor can anything
+    /// come of a condition that is the literal false.
     private func checkReachable(_ items: [YAMLNode], _ matches: [PlainMatch]) {
-        guard items.count == matches.count,
-            let last = matches.firstIndex(where: Self.alwaysGives), last + 1 < matches.count
-        else { return }
-        sink.error(
-            .unreachableRule, "this match creates outputs that can never be reached",
-            at: items[last].range, help: "move it to the end")
+        guard items.count == matches.count else { return }
+        for (index, match) in matches.enumerated() where index + 1 < matches.count {
+            guard Self.alwaysGives(match) else { continue }
+            var range = Self.headRange(items[index])
+            if case .block = match.action, case .mapping(let entries) = items[index].content,
+                let rule = entries.first(where: { $0.key == "rule" })
+            {
+                range = Self.headRange(rule.value)
+            }
+            sink.error(
+                .unreachableRule, "what follows this match can never be reached", at: range,
+                help: "move it to the end")
+        }
     }
 
     private static func alwaysGives(_ match: PlainMatch) -> Bool {
@@ -131,95 +187,6 @@ private struct PlainRuleReader {
         switch match.action {
         case .output: return true
         case .block(let block): return block.matches.contains(where: alwaysGives)
-        }
-    }
-}
-
-/// The names a plain policy may use.
-struct PlainEnvironment {
-    let node: YAMLNode
-
-    /// The variables that `config.yaml` declares. What is wrong in it is reported where the
-    /// policy uses it: an environment is not ours to judge.
-    func make() -> Environment {
-        var environment = Environment()
-        guard case .mapping(let entries) = node.content,
-            case .sequence(let variables)? = entries.first(where: { $0.key == "variables" })?.value
-                .content
-        else { return environment }
-        for variable in variables {
-            guard case .mapping(let fields) = variable.content,
-                let name = fields.first(where: { $0.key == "name" })?.value.scalar?.text
-            else { continue }
-            let type = fields.first { $0.key == "type" }?.value ?? variable
-            _ = try? environment.declare(name, Self.type(type, depth: 0))
-        }
-        return environment
-    }
-
-    private static func type(_ node: YAMLNode, depth: Int) -> Type {
-        guard depth < 10 else { return .dyn }
-        if let name = node.scalar?.text { return named(name, []) }
-        guard case .mapping(let fields) = node.content,
-            let name = fields.first(where: { $0.key == "type_name" })?.value.scalar?.text
-        else { return .dyn }
-        var parameters: [Type] = []
-        if case .sequence(let items)? = fields.first(where: { $0.key == "params" })?.value.content {
-            parameters = items.map { type($0, depth: depth + 1) }
-        }
-        return named(name, parameters)
-    }
-
-    private static func named(_ name: String, _ parameters: [Type]) -> Type {
-        switch name {
-        case "bool": .bool
-        case "int": .int
-        case "uint": .uint
-        case "double": .double
-        case "string": .string
-        case "bytes": .bytes
-        case "null_type": .null
-        case "timestamp", "google.protobuf.Timestamp": .timestamp
-        case "duration", "google.protobuf.Duration": .duration
-        case "list": .list(parameters.first ?? .dyn)
-        case "map": .map(parameters.first ?? .dyn, parameters.dropFirst().first ?? .dyn)
-        default: .dyn
-        }
-    }
-
-    /// Without a `config.yaml` every name that occurs may be anything.
-    static func anyNames(in rule: YAMLNode, sink: DiagnosticSink) -> Environment {
-        var lenient = Environment()
-        lenient.checking = .lenient
-        var names: Set<String> = []
-        collect(rule, &names, lenient, sink)
-        var environment = Environment()
-        for name in names.sorted() where name != "variables" {
-            _ = try? environment.declare(name, .dyn)
-        }
-        return environment
-    }
-
-    private static func collect(
-        _ node: YAMLNode, _ names: inout Set<String>, _ environment: Environment,
-        _ sink: DiagnosticSink
-    ) {
-        switch node.content {
-        case .scalar(let scalar):
-            let map = ScalarMap(scalar, range: node.range, source: sink.text)
-            guard map.text.utf8.count <= PolicyLimits.expressionBytes else { return }
-            for node in environment.compile(map.text).ast.nodes {
-                if case .identifier(let name) = node.kind, !name.hasPrefix(".") { names.insert(name) }
-            }
-        case .sequence(let items):
-            for item in items { collect(item, &names, environment, sink) }
-        case .mapping(let entries):
-            for entry in entries
-            where ["variables", "match", "rule", "condition", "output", "expression", "explanation"]
-                .contains(entry.key)
-            {
-                collect(entry.value, &names, environment, sink)
-            }
         }
     }
 }

@@ -14,7 +14,8 @@ struct ReviewLimitReader {
         let items = fields.items("limits")
         if items.count > ReviewPolicyLimits.limits, let node = fields["limits"] {
             sink.error(
-                .tooMany, "a policy has at most \(ReviewPolicyLimits.limits) limits", at: node.range)
+                .tooMany, "a policy has at most \(ReviewPolicyLimits.limits) limits", at: node.range
+            )
         }
         for item in items {
             guard let (limit, range) = limit(item, taken) else { continue }

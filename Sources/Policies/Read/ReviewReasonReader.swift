@@ -80,10 +80,12 @@ struct ReviewReasonReader {
         }
     }
 
-    private func counted(_ fields: Fields, _ kind: String, of reason: String) -> ReviewRequirement? {
+    private func counted(_ fields: Fields, _ kind: String, of reason: String) -> ReviewRequirement?
+    {
         let within = fields.has("within") ? span(fields) : nil
         if kind == "atLeast" {
-            let most = fields.has("within") ? ReviewPolicyLimits.windowedCount : ReviewPolicyLimits.count
+            let most =
+                fields.has("within") ? ReviewPolicyLimits.windowedCount : ReviewPolicyLimits.count
             guard let count = fields.int("atLeast", in: 1...most) else { return nil }
             if fields.has("within"), within == nil { return nil }
             return .count(reason: reason, atLeast: count, within: within)

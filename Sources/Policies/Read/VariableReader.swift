@@ -20,7 +20,7 @@ struct VariableReader {
             guard seen.insert(name).inserted else {
                 sink.error(
                     .duplicateName, "the variable `\(name)` is declared twice in this block",
-                    at: nameRange)
+                    at: entry.headRange)
                 continue
             }
             guard let expression else { continue }

@@ -35,7 +35,7 @@ enum FileRole {
     ) -> LoadedFile.Role {
         let keys = Set(entries.map(\.key))
         if keys.contains("section") { return .tests }
-        if stem == "config" { return .environment }
+        if stem == "config" || stem.hasSuffix("_config") { return .environment }
         // A trust policy that lost its `kind` must not load as a plain one.
         let additions = ["categories", "attributes", "velocity", "model", "reasons", "limits"]
         if let addition = entries.first(where: { additions.contains($0.key) }) {

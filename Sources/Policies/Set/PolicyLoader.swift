@@ -103,7 +103,7 @@ private struct LoadRun {
                     ReviewPolicyReader(sink: sink, zones: zones)
                         .read(root, source: entry.source).map(Policy.reviewPrompt)
                 default:
-                    PlainPolicyReader(sink: sink, environment: environment(beside: entry))
+                    PlainPolicyReader(sink: sink, environments: environments(beside: entry))
                         .read(root, source: entry.source).map(Policy.plain)
                 }
             guard let policy else { continue }
@@ -112,9 +112,10 @@ private struct LoadRun {
         }
     }
 
-    private func environment(beside policy: OpenFile) -> YAMLNode? {
+    private func environments(beside policy: OpenFile) -> [YAMLNode] {
         let folder = FileRole.folder(policy.source.path)
-        return files(.environment).first { FileRole.folder($0.source.path) == folder }?.file.root
+        return files(.environment).filter { FileRole.folder($0.source.path) == folder }
+            .compactMap(\.file.root)
     }
 
     mutating func readTests() {
@@ -137,7 +138,9 @@ private struct LoadRun {
     mutating func checkVersions() {
         var first: [String: PolicySource] = [:]
         let named =
-            entries.filter { $0.policy.version != nil }.map { ($0.policy.reference, $0.source, "policy") }
+            entries.filter { $0.policy.version != nil }.map {
+                ($0.policy.reference, $0.source, "policy")
+            }
             + models.map { ($0.reference, $0.source, "model") }
             + entries.filter { $0.policy.version == nil }
             .map { ($0.policy.reference, $0.source, "plain policy") }

@@ -60,7 +60,9 @@ public struct PolicySet: Sendable {
     /// The policy of `name` (its newest version) or of `name@version`; nil if there is none.
     public func policy(_ reference: String) -> Policy? {
         policies.first { $0.reference == reference }
-            ?? policies.filter { $0.name == reference }.max { ($0.version ?? 0) < ($1.version ?? 0) }
+            ?? policies.filter { $0.name == reference }.max {
+                ($0.version ?? 0) < ($1.version ?? 0)
+            }
     }
 
     /// The model of that name and version; nil if there is none.

@@ -13,7 +13,9 @@ struct TestFileReader {
                 root, "a test file", keys: ["policy", "name", "description", "section"],
                 sink: sink)
         else { return nil }
-        guard fields.has("policy") || plain == nil else { return plain.flatMap { read(fields, $0) } }
+        guard fields.has("policy") || plain == nil else {
+            return plain.flatMap { read(fields, $0) }
+        }
         guard let reference = fields.requiredString("policy") else { return nil }
         guard let policy = set.policy(reference) else {
             if !someFailed, let node = fields["policy"] {

@@ -92,6 +92,7 @@ private struct Decoder {
             position += 1
             if scalar == "\n" { break }
         }
+        while let scalar = current, isBreak(scalar) || isBlank(scalar) { position += 1 }
         var last = end
         while last > position, isBreak(raw[last - 1]) || isBlank(raw[last - 1]) { last -= 1 }
         while position < last {

@@ -18,7 +18,8 @@ package enum Scalars {
     }
 
     /// Any scalar but null is text as written: `1.10` stays `1.10`, `no` stays `no`.
-    package static func string(_ node: YAMLNode, _ what: String, _ sink: DiagnosticSink) -> String? {
+    package static func string(_ node: YAMLNode, _ what: String, _ sink: DiagnosticSink) -> String?
+    {
         if let scalar = node.scalar, !scalar.isNull { return scalar.text }
         mismatch(node, what, "text", sink)
         return nil
@@ -41,7 +42,9 @@ package enum Scalars {
             return nil
         }
         guard range.contains(value) else {
-            let allowed = range.upperBound == .max ? "at least \(range.lowerBound)"
+            let allowed =
+                range.upperBound == .max
+                ? "at least \(range.lowerBound)"
                 : "\(range.lowerBound) to \(range.upperBound)"
             sink.error(.outOfRange, "\(what) must be \(allowed), not \(value)", at: node.range)
             return nil
@@ -49,8 +52,11 @@ package enum Scalars {
         return value
     }
 
-    package static func double(_ node: YAMLNode, _ what: String, _ sink: DiagnosticSink) -> Double? {
-        if let scalar = node.scalar, scalar.isPlain, let value = number(scalar.text) { return value }
+    package static func double(_ node: YAMLNode, _ what: String, _ sink: DiagnosticSink) -> Double?
+    {
+        if let scalar = node.scalar, scalar.isPlain, let value = number(scalar.text) {
+            return value
+        }
         mismatch(node, what, "a number", sink)
         return nil
     }

@@ -81,7 +81,9 @@ struct YAMLEvent {
             kind = .scalar(String(decoding: bytes, as: UTF8.self), Self.style(scalar.style))
         default: kind = .other
         }
-        self.tag = tag.map { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+        self.tag = tag.map {
+            String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+        }
         hasAnchor = anchor != nil
     }
 

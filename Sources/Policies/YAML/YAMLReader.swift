@@ -123,7 +123,9 @@ package struct YAMLReader: ~Copyable {
                 help: "write the value out, or name it in `variables`")
         }
         let known = ["str", "int", "float", "bool", "null", "map", "seq"]
-        if let tag = event.tag, tag != "!", !known.contains(where: { tag == "tag:yaml.org,2002:" + $0 }) {
+        if let tag = event.tag, tag != "!",
+            !known.contains(where: { tag == "tag:yaml.org,2002:" + $0 })
+        {
             sink.error(
                 .unknownTag, "the tag `\(tag)` is not known", at: range(of: event),
                 help: "remove the tag")

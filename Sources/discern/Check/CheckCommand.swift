@@ -37,7 +37,8 @@ func check(arguments: [String]) -> Int32 {
         return 1
     }
     guard !found.files.isEmpty else {
-        CheckOutput.write("error: no policy files in \(paths.joined(separator: ", "))\n", to: STDERR_FILENO)
+        CheckOutput.write(
+            "error: no policy files in \(paths.joined(separator: ", "))\n", to: STDERR_FILENO)
         return 2
     }
     let load = PolicyLoader().load(found.files)
@@ -68,7 +69,9 @@ private func report(_ load: PolicyLoad, _ format: String) {
 /// Where the command's words go.
 private enum CheckOutput {
     static func usage(_ problem: String) -> Int32 {
-        write("discern check: \(problem)\nusage: discern check [-f pretty|json] PATH…\n", to: STDERR_FILENO)
+        write(
+            "discern check: \(problem)\nusage: discern check [-f pretty|json] PATH…\n",
+            to: STDERR_FILENO)
         return 2
     }
 

@@ -28,7 +28,8 @@ struct PolicyFiles {
                     try result.readFile(path)
                     let folder = path.split(separator: "/", omittingEmptySubsequences: false)
                         .dropLast().joined(separator: "/")
-                    let models = (folder.isEmpty && !path.hasPrefix("/") ? "" : folder + "/") + "models"
+                    let models =
+                        (folder.isEmpty && !path.hasPrefix("/") ? "" : folder + "/") + "models"
                     if (try? result.isFolder(models)) == true {
                         try result.readFolder(models, depth: 1)
                     }

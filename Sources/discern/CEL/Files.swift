@@ -1,0 +1,74 @@
+import Glibc
+import Time
+
+/// The little that the `cel` commands need of the file system.
+enum Files {
+    /// The content of a file; nil with `errno` set where it cannot be read.
+    static func read(_ path: String) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The paths of the files in a folder with that ending, sorted.
+    static func list(_ folder: String, ending: String) -> [String] {
+        guard let handle = opendir(folder) else { return [] }
+        defer { closedir(handle) }
+        var paths: [String] = []
+        while let entry = readdir(handle) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(ending) { paths.append(folder + "/" + name) }
+        }
+        return paths.sorted()
+    }
+
+    /// The last part of a path, without its ending.
+    static func name(_ path: String) -> String {
+        let last = path.split(separator: "/").last ?? ""
+        return String(last.split(separator: ".").first ?? last)
+    }
+}
+
+/// The time zones that this system has installed.
+enum SystemZones {
+    private static let folder = "/usr/share/zoneinfo"
+
+    /// All zones; only UTC where none are installed.
+    static func load() -> ZoneDatabase {
+        var zones: [String: ZoneRules] = [:]
+        collect(folder, prefix: "", into: &zones)
+        return ZoneDatabase(zones: zones, digest: "system")
+    }
+
+    private static func collect(
+        _ folder: String, prefix: String, into zones: inout [String: ZoneRules]
+    ) {
+        for path in Files.list(folder, ending: "") {
+            let name = String(path.dropFirst(folder.utf8.count + 1))
+            // `right` and `posix` hold every zone once more.
+            if name.hasPrefix(".") || name == "right" || name == "posix" { continue }
+            if Files.isFolder(path) {
+                collect(path, prefix: prefix + name + "/", into: &zones)
+            } else if let bytes = Files.read(path) {
+                // Other files, such as tables, lie beside the zones.
+                zones[prefix + name] = try? ZoneRules(name: prefix + name, tzif: bytes)
+            }
+        }
+    }
+}
