@@ -90,7 +90,7 @@ let package = Package(
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
         tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
-        tests("ServerTests", ["JSON", "Server"]),
+        tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
         tests("ScenarioTests", ["JSON", "Time"]),
     ],
     swiftLanguageModes: [.v6],
