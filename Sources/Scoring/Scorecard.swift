@@ -1,8 +1,5 @@
+import Glibc
 import Policies
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// A value that a model reads.
 public enum FeatureValue: Sendable, Hashable {
@@ -39,7 +36,7 @@ public struct ScorecardResult: Sendable, Hashable {
 /// Each input that is there gives a *reading* r: its value (`true` is 1, `false` 0), the points of
 /// its band, or the points of its text. With weights w and the sums over the inputs that are there:
 ///
-/// * points: score = Σ w·r ∕ Σ w
+/// * points: score = Σ w·r ∕ Σ w, rounded to six decimals
 /// * logistic: score = 1 ∕ (1 + exp(−(bias + Σ w·r)))
 ///
 /// An input that is missing or fails is in neither sum, so it pulls the score nowhere. A missing
@@ -86,8 +83,9 @@ public struct Scorecard: Sendable {
         case .points:
             let weights = parts.reduce(0) { $0 + $1.weight }
             guard weights > 0, weights.isFinite, sum.isFinite else { return nil }
-            // A mean of readings in 0…1 is in 0…1 but for rounding.
-            return min(max(sum / weights, 0), 1)
+            // A mean of readings in 0…1 is in 0…1 but for rounding. Points are set by hand to two
+            // digits: more than six in the score would only show the arithmetic of doubles.
+            return (min(max(sum / weights, 0), 1) * 1e6).rounded() / 1e6
         case .logistic:
             let margin = definition.bias + sum
             // Infinities of opposite sign give no number, which is no score.

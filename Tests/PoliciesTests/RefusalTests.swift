@@ -115,11 +115,23 @@ import Testing
         Case(
             "division by zero",
             "- {condition: '«1»velocity.recent / 0 > 1', output: {friction: increased}}",
-            Expected(1, "policy.alwaysFails", "dividing by zero")),
+            Expected(1, "policy.alwaysFails", "divides by zero")),
         Case(
             "an index outside of a list",
-            "- {condition: '[1, 2][«1»2] == velocity.recent', output: {friction: increased}}",
+            "- {condition: '«1»[1, 2][2] == velocity.recent', output: {friction: increased}}",
+            Expected(1, "policy.alwaysFails", "can only fail")),
+        Case(
+            "an index outside of a list that depends on the event",
+            "- {condition: '[1, velocity.recent][«1»2] == 5', output: {friction: increased}}",
             Expected(1, "policy.alwaysFails", "index 2")),
+        Case(
+            "a divisor that comes to zero",
+            "- {condition: '«1»velocity.recent % (4 - 2 * 2) == 0', output: {friction: increased}}",
+            Expected(1, "policy.alwaysFails", "divides by zero")),
+        Case(
+            "a text that is no time",
+            "- {condition: 'now > «1»timestamp(\"yesterday\")', output: {friction: increased}}",
+            Expected(1, "policy.alwaysFails", "can only fail")),
         Case(
             "an unknown mode",
             "- {condition: attributes.amount > 1.0, output: {friction: increased}, mode: «1»shdow}",
@@ -214,10 +226,14 @@ import Testing
     }
 
     static let notStored: [(String, [Expected])] = [
-        ("{condition: '«1»attributes.secret == \"x\"', output: {friction: increased}}",
-         [Expected(1, "policy.notStored", "attributes.secret")]),
-        ("{condition: has(attributes.secret), output: {friction: increased}, explanation: '\"to \" + «1»attributes.secret'}",
-         [Expected(1, "policy.notStored", "attributes.secret")]),
+        (
+            "{condition: '«1»attributes.secret == \"x\"', output: {friction: increased}}",
+            [Expected(1, "policy.notStored", "attributes.secret")]
+        ),
+        (
+            "{condition: has(attributes.secret), output: {friction: increased}, explanation: '\"to \" + «1»attributes.secret'}",
+            [Expected(1, "policy.notStored", "attributes.secret")]
+        ),
     ]
 
     @Test(arguments: notStored) func refusesReadingWhatIsNotStored(
@@ -286,8 +302,14 @@ import Testing
         ("- {condition: attributes.newPayee, output: {friction: unchanged}}", false),
         ("- {mode: shadow, output: {friction: unchanged}}", false),
         ("- rule: {match: [{output: {friction: unchanged}}]}", true),
-        ("- rule: {match: [{condition: attributes.newPayee, output: {friction: unchanged}}]}", false),
-        ("- {condition: attributes.newPayee, rule: {match: [{output: {friction: unchanged}}]}}", false),
+        (
+            "- rule: {match: [{condition: attributes.newPayee, output: {friction: unchanged}}]}",
+            false
+        ),
+        (
+            "- {condition: attributes.newPayee, rule: {match: [{output: {friction: unchanged}}]}}",
+            false
+        ),
     ]
 
     @Test(arguments: endings) func refusesAnEndWithoutAMatch(_ rule: String, _ isFine: Bool) {

@@ -56,6 +56,11 @@ import Testing
             "- {«1»id: never, condition: attributes.amount < 0.0, output: {friction: increased}}",
             Expected(1, "policy.unreachableRule", "can never hold")),
         Case(
+            "a value that can never be", "strictest",
+            "- {«1»id: never, condition: 'insight.outcome == «3»\"hihg\"', output: {friction: increased}}",
+            Expected(1, "policy.unreachableRule", "can never hold"),
+            Expected(3, "policy.impossibleValue", "`insight.outcome` is never `hihg`")),
+        Case(
             "overlapping rules that decide differently", "firstMatch",
             """
             - {id: one, condition: attributes.amount > 5.0, output: {friction: increased, steps: [warn]}}
@@ -80,7 +85,8 @@ import Testing
             Expected(1, "policy.reducedWhenUnknown", "`easy` reduces friction")),
         Case(
             "reduced with evidence", "strictest",
-            "- {id: easy, condition: 'insight.outcome == \"medium\" && attributes.amount < 5.0', output: {friction: reduced}}"),
+            "- {id: easy, condition: 'insight.outcome == \"medium\" && attributes.amount < 5.0', output: {friction: reduced}}"
+        ),
         Case(
             "raising friction with noMatch", "strictest",
             "- {id: loose, condition: attributes.amount > 5.0, output: {friction: increased}, «1»onMissing: noMatch}",
@@ -97,7 +103,8 @@ import Testing
 
     @Test(arguments: cases) func warns(_ example: Case) {
         var text = trustPolicy(
-            used: "now < timestamp(\\\"2020-01-01T00:00:00Z\\\") && velocity.recent > 90000 && attributes.amount > 900000.0",
+            used:
+                "now < timestamp(\\\"2020-01-01T00:00:00Z\\\") && velocity.recent > 90000 && attributes.amount > 900000.0",
             strategy: example.strategy, rules: example.rules)
         text.replace("- {id: last,", with: "- {«2»id: last,")
         expectFindings(in: text, example.expected, beside: [testModel])

@@ -53,6 +53,7 @@ package enum Code: String, Sendable, CaseIterable {
     case raisesButNoMatch = "policy.raisesButNoMatch"
     case scoreMayBeAbsent = "policy.scoreMayBeAbsent"
     case unused = "policy.unused"
+    case impossibleValue = "policy.impossibleValue"
     case categoryOther = "policy.categoryOther"
 
     // The set of files.

@@ -19,16 +19,47 @@ final class ExpressionChecks {
     func note(_ variable: Variable) { variables.append(variable) }
 
     func check(
-        _ program: Program, _ role: ExpressionScope.Role, _ map: ScalarMap,
-        variables: [Int: Int], sink: DiagnosticSink
+        _ program: Program, _ map: ScalarMap, environment: Environment, variables: [Int: Int],
+        sink: DiagnosticSink
     ) {
         let ast = program.ast
         var pending = [program.root]
         while let id = pending.popLast() {
             checkStored(ast[id], map, sink)
             checkOutcomeOrder(ast, id, map, variables, sink)
-            checkFailing(program, id, map, sink)
+            checkValues(ast, id, map, environment, sink)
             pending.append(contentsOf: ast.children(of: id))
+        }
+        for failure in ConstantFailures(program: program).find() {
+            sink.error(
+                .alwaysFails, "this can only fail: \(failure.message)",
+                at: map.range(utf8: failure.range))
+        }
+    }
+
+    /// A comparison with a text that the value can never be is a slip of the pen.
+    private func checkValues(
+        _ ast: AST, _ id: AST.NodeID, _ map: ScalarMap, _ environment: Environment,
+        _ sink: DiagnosticSink
+    ) {
+        guard case .call(let function, nil, let arguments) = ast[id].kind, arguments.count == 2,
+            ["_==_", "_!=_", "@in"].contains(function)
+        else { return }
+        for (value, other) in [(arguments[0], arguments[1]), (arguments[1], arguments[0])] {
+            if case .presence = ast[value].kind { continue }
+            guard case .slot(let slot)? = ast[value].reference,
+                let known = environment.slots[slot].values
+            else { continue }
+            var literals = [other]
+            if case .list(let elements, _) = ast[other].kind { literals = elements }
+            for literal in literals {
+                guard case .string(let text)? = Constants.value(ast, literal), !known.contains(text)
+                else { continue }
+                sink.warning(
+                    .impossibleValue, "`\(environment.slots[slot].path)` is never `\(text)`",
+                    at: map.range(utf8: ast[literal].range),
+                    help: NearestName.help(text, among: known, what: "values"))
+            }
         }
     }
 
@@ -84,52 +115,5 @@ final class ExpressionChecks {
         _ ast: AST, _ root: AST.NodeID, variables: [Int: Int]
     ) -> [String]? {
         isOutcome(ast, root, variables) && ast[root].reference != nil ? Outcome.names : nil
-    }
-
-    // MARK: - What can only fail
-
-    private func checkFailing(
-        _ program: Program, _ id: AST.NodeID, _ map: ScalarMap, _ sink: DiagnosticSink
-    ) {
-        let ast = program.ast
-        guard case .call(let function, nil, let arguments) = ast[id].kind, arguments.count == 2
-        else { return }
-        let right = arguments[1]
-        switch function {
-        case "_/_", "_%_":
-            guard isZero(program, right) else { return }
-            sink.error(
-                .alwaysFails, "dividing by zero can only fail", at: map.range(utf8: ast[id].range))
-        case "_[_]":
-            guard let index = integer(program, right) else { return }
-            if case .list(let elements, let optional) = ast[arguments[0]].kind, optional.isEmpty,
-                index < 0 || index >= Int64(elements.count)
-            {
-                sink.error(
-                    .alwaysFails,
-                    "the list has \(elements.count) elements, index \(index) can only fail",
-                    at: map.range(utf8: ast[right].range))
-            } else if case .list = ast[arguments[0]].type, index < 0 {
-                sink.error(
-                    .alwaysFails, "an index below zero can only fail",
-                    at: map.range(utf8: ast[right].range))
-            }
-        default: break
-        }
-    }
-
-    private func isZero(_ program: Program, _ id: AST.NodeID) -> Bool {
-        switch Constants.value(program, id) {
-        case .int(0)?, .uint(0)?: true
-        default: false
-        }
-    }
-
-    private func integer(_ program: Program, _ id: AST.NodeID) -> Int64? {
-        switch Constants.value(program, id) {
-        case .int(let value)?: value
-        case .uint(let value)?: Int64(exactly: value)
-        default: nil
-        }
     }
 }

@@ -31,9 +31,13 @@ struct RuleOverlap {
         for (index, entry) in entries.enumerated() {
             let earlier = entries[..<index]
             if entry.facts.isImpossible {
-                warnUnreachable(entry, "its condition can never hold")
+                warnUnreachable(
+                    entry, "its condition can never hold",
+                    help: "its comparisons exclude each other")
             } else if let taker = taker(of: entry, earlier, block.strategy) {
-                warnUnreachable(entry, "`\(taker.match.id)` takes everything that it would match")
+                warnUnreachable(
+                    entry, "`\(taker.match.id)` takes everything that it would match",
+                    help: "move it up, narrow the earlier rule, or remove it")
             } else if block.strategy == .firstMatch {
                 warnOverlap(entry, earlier)
             }
@@ -42,7 +46,7 @@ struct RuleOverlap {
         }
     }
 
-    private func warnUnreachable(_ entry: Entry, _ why: String) {
+    private func warnUnreachable(_ entry: Entry, _ why: String, help: String) {
         sink.warning(
             .unreachableRule, "the rule `\(entry.match.id)` can never match: \(why)",
             at: ranges[entry.match.index], help: "move it up, narrow the earlier rule, or remove it"

@@ -117,7 +117,8 @@ struct ExpressionScope {
         used.formUnion(use.read)
         used.formUnion(use.tested)
         checkType(program, role, node)
-        checks.check(program, role, map, variables: variableOfSlot, sink: sink)
+        checks.check(
+            program, map, environment: environment, variables: variableOfSlot, sink: sink)
         let expression = Expression(
             source: map.text, program: program, reads: use.read.sorted(),
             deepReads: deepReads(use.read), position: map.position(atScalar: 0))

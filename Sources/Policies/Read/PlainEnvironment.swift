@@ -98,15 +98,18 @@ struct PlainEnvironment {
             let map = ScalarMap(scalar, range: node.range, source: sink.text)
             guard map.text.utf8.count <= PolicyLimits.expressionBytes else { return }
             for node in environment.compile(map.text).ast.nodes {
-                if case .identifier(let name) = node.kind, !name.hasPrefix(".") { names.insert(name) }
+                if case .identifier(let name) = node.kind, !name.hasPrefix(".") {
+                    names.insert(name)
+                }
             }
         case .sequence(let items):
             for item in items { collect(item, &names, environment, sink) }
         case .mapping(let entries):
             for entry in entries
-            where ["variables", "match", "rule", "condition", "output", "expression", "explanation"]
-                .contains(entry.key)
-            {
+            where [
+                "variables", "match", "rule", "condition", "output", "expression", "explanation",
+            ]
+            .contains(entry.key) {
                 collect(entry.value, &names, environment, sink)
             }
         }

@@ -37,7 +37,8 @@ struct PlainPolicyReader {
                 let scalar = node.scalar
             else { continue }
             let trimmed = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            let isFine = trimmed.split(separator: ".", omittingEmptySubsequences: false).allSatisfy {
+            let isFine = trimmed.split(separator: ".", omittingEmptySubsequences: false).allSatisfy
+            {
                 !$0.isEmpty && $0.utf8.allSatisfy(Names.isWord)
             }
             guard !isFine else { continue }

@@ -129,7 +129,7 @@ private struct LoadRun {
             let reader = TestFileReader(
                 sink: entry.file.sink, set: set,
                 plain: beside.count == 1 ? beside[0].policy : nil,
-                someFailed: entries.count < files(.trust, .reviewPrompt, .plain).count)
+                someFailed: entries.count < files(.trust, .reviewPrompt, .plain, .unusable).count)
             if let found = reader.read(root) { tests.append(found) }
         }
     }

@@ -20,11 +20,13 @@ struct YAMLParser: ~Copyable {
         parser.deallocate()
     }
 
-    /// What the library says of the fault that made `next` give nothing.
-    var fault: (message: String, mark: yaml_mark_t) {
+    /// What the library says of the fault that made `next` give nothing: where, and on which line
+    /// the thing began that it could not end.
+    var fault: (message: String, mark: yaml_mark_t, begun: Int?) {
         let problem = parser.pointee.problem.map { String(cString: $0) } ?? "cannot be read"
         let context = parser.pointee.context.map { " " + String(cString: $0) } ?? ""
-        return (problem + context, parser.pointee.problem_mark)
+        let begun = parser.pointee.context == nil ? nil : Int(parser.pointee.context_mark.line) + 1
+        return (problem + context, parser.pointee.problem_mark, begun)
     }
 
     /// The next event; nil for a fault.

@@ -71,9 +71,13 @@ package struct YAMLReader: ~Copyable {
     private mutating func next() -> YAMLEvent? {
         guard !stopped else { return nil }
         if let event = parser.next() { return event }
-        let (message, mark) = parser.fault
+        let (message, mark, begun) = parser.fault
         let place = SourcePosition(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
-        sink.error(.yamlSyntax, message, at: SourceRange(start: place, end: place))
+        sink.error(
+            .yamlSyntax, message, at: SourceRange(start: place, end: place),
+            help: message.hasPrefix("mapping values")
+                ? "`: ` begins a mapping: put the expression into quotes, or below `|`"
+                : begun.map { "it begins on line \($0)" })
         stopped = true
         return nil
     }

@@ -18,6 +18,9 @@ func check(arguments: [String]) -> Int32 {
                 return CheckOutput.usage("`\(argument)` needs `pretty` or `json`")
             }
             format = value
+        case "-h", "--help":
+            CheckOutput.write(CheckOutput.usage, to: STDOUT_FILENO)
+            return 0
         case "--":
             paths += rest
             rest = []
@@ -68,9 +71,11 @@ private func report(_ load: PolicyLoad, _ format: String) {
 
 /// Where the command's words go.
 private enum CheckOutput {
+    static let usage = "usage: discern check [-f pretty|json] PATH…\n"
+
     static func usage(_ problem: String) -> Int32 {
         write(
-            "discern check: \(problem)\nusage: discern check [-f pretty|json] PATH…\n",
+            "discern check: \(problem)\n" + usage,
             to: STDERR_FILENO)
         return 2
     }

@@ -9,30 +9,29 @@ struct PolicyFiles {
         let message: String
     }
 
-    /// The files, sorted by path, each once.
+    /// The files, sorted by path, each once however many paths lead to it.
     private(set) var files: [PolicyLoader.File] = []
-    private var seen: Set<String> = []
+    private var seen: Set<Identity> = []
+
+    /// The file behind a path; a file has many paths.
+    private struct Identity: Hashable {
+        let device: UInt
+        let number: UInt
+    }
 
     private static let deepest = 32
 
-    /// Reads files, and the YAML files of folders with all below them. Beside a policy that is
-    /// named by itself, the `models` folder is read as well, so that one file gives the same
-    /// findings as its folder does.
+    /// Reads files, and the YAML files of folders with all below them. With a file that is named by
+    /// itself comes what belongs to it, so that it gives the same findings as its folder does.
     static func read(_ paths: [String]) -> Result<PolicyFiles, Problem> {
         var result = PolicyFiles()
         do {
             for path in paths {
-                if try result.isFolder(path) {
+                if try status(path).st_mode & S_IFMT == S_IFDIR {
                     try result.readFolder(path, depth: 0)
                 } else {
                     try result.readFile(path)
-                    let folder = path.split(separator: "/", omittingEmptySubsequences: false)
-                        .dropLast().joined(separator: "/")
-                    let models =
-                        (folder.isEmpty && !path.hasPrefix("/") ? "" : folder + "/") + "models"
-                    if (try? result.isFolder(models)) == true {
-                        try result.readFolder(models, depth: 1)
-                    }
+                    try result.readCompanions(of: path)
                 }
             }
         } catch {
@@ -42,20 +41,47 @@ struct PolicyFiles {
         return .success(result)
     }
 
+    /// Models beside a policy, the policy of a test file, the environment of a plain policy.
+    private mutating func readCompanions(of path: String) throws(Problem) {
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        let folder = String(path[..<slash])
+        let name = String(path[slash...])
+        if Self.exists(folder + "models", S_IFDIR) { try readFolder(folder + "models", depth: 1) }
+        var companions = ["config.yaml"]
+        if name.hasSuffix("_test.yaml") {
+            companions.append(String(name.dropLast("_test.yaml".count)) + ".yaml")
+        } else if name == "tests.yaml" {
+            companions.append("policy.yaml")
+        }
+        for companion in companions where Self.exists(folder + companion, S_IFREG) {
+            try readFile(folder + companion)
+        }
+    }
+
     private static func problem(_ path: String) -> Problem {
         Problem(path: path, message: String(cString: strerror(errno)))
     }
 
-    private func isFolder(_ path: String) throws(Problem) -> Bool {
+    private static func status(_ path: String) throws(Problem) -> stat {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw Self.problem(path) }
-        return status.st_mode & S_IFMT == S_IFDIR
+        guard stat(path, &status) == 0 else { throw problem(path) }
+        return status
+    }
+
+    private static func exists(_ path: String, _ kind: mode_t) -> Bool {
+        (try? status(path)).map { $0.st_mode & S_IFMT == kind } ?? false
+    }
+
+    /// Whether this is the first path that leads to the file or folder.
+    private mutating func isNew(_ status: stat) -> Bool {
+        seen.insert(Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))).inserted
     }
 
     private mutating func readFolder(_ path: String, depth: Int) throws(Problem) {
         guard depth <= Self.deepest else {
             throw Problem(path: path, message: "folders nest deeper than \(Self.deepest)")
         }
+        guard isNew(try Self.status(path)) else { return }
         guard let folder = opendir(path) else { throw Self.problem(path) }
         defer { closedir(folder) }
         var names: [String] = []
@@ -66,9 +92,9 @@ struct PolicyFiles {
             // Hidden files are editors' and version control's.
             if !name.hasPrefix(".") { names.append(name) }
         }
-        let prefix = path.hasSuffix("/") ? path : path + "/"
+        let prefix = path == "." ? "" : path.hasSuffix("/") ? path : path + "/"
         for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            if try isFolder(prefix + name) {
+            if try Self.status(prefix + name).st_mode & S_IFMT == S_IFDIR {
                 try readFolder(prefix + name, depth: depth + 1)
             } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
                 try readFile(prefix + name)
@@ -77,7 +103,7 @@ struct PolicyFiles {
     }
 
     private mutating func readFile(_ path: String) throws(Problem) {
-        guard seen.insert(path).inserted else { return }
+        guard isNew(try Self.status(path)) else { return }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.problem(path) }
         defer { close(descriptor) }
