@@ -39,8 +39,8 @@ test-debug: dependencies
 	$(SWIFT_TEST) --skip-build
 
 test-release: dependencies
-	swift build -c release --build-tests -Xswiftc -enable-testing
-	$(SWIFT_TEST) -c release --skip-build -Xswiftc -enable-testing
+	swift build -c release --build-tests
+	$(SWIFT_TEST) -c release --skip-build
 
 lint:
 	swift format lint --strict --parallel --recursive Sources Tests Package.swift
