@@ -296,6 +296,69 @@ import Testing
             in: "«1»" + text, [Expected(1, "policy.undeclaredModel", "names no `model`")])
     }
 
+    static let throughVariables: [(String, [Expected])] = [
+        (
+            "- {condition: '«1»variables.said < \"z\"', output: {friction: increased}}",
+            [Expected(1, "policy.outcomeOrder", "no order")]
+        ),
+        (
+            "- {condition: '(«1»now > timestamp(0) ? variables.said : \"x\") < \"z\"', output: {friction: increased}}",
+            [Expected(1, "policy.outcomeOrder", "no order")]
+        ),
+        (
+            "- {condition: 'insight.degraded && (variables.scored || newPayee)', «1»output: {friction: increased, steps: [block]}}",
+            [Expected(1, "policy.blockNeedsOtherEvidence", "reads no insight value")]
+        ),
+    ]
+
+    /// Names for an outcome and for a test of the score change nothing.
+    @Test(arguments: throughVariables) func followsVariables(_ rule: String, _ expected: [Expected])
+    {
+        let text = """
+            kind: trust
+            name: sample
+            version: 1
+            categories: [payment]
+            attributes: {newPayee: {type: bool}}
+            model: {name: card, version: 1, medium: 0.4, high: 0.8}
+            rule:
+              variables:
+                - {name: outcome, expression: insight.outcome}
+                - {name: said, expression: variables.outcome}
+                - {name: scored, expression: has(insight.score)}
+                - {name: risky, expression: variables.scored && attributes.newPayee && variables.said == "high"}
+              match:
+                - {condition: variables.risky, output: {friction: increased}}
+                \(rule.replacing("newPayee)", with: "attributes.newPayee)"))
+                - output: {friction: unchanged}
+
+            """
+        expectFindings(in: text, expected, beside: [testModel])
+    }
+
+    /// Each variable names the one before twice: following all ways would never end.
+    @Test func chainsOfVariablesAreFollowedOnce() {
+        let chain = (1..<60).map {
+            "    - {name: v\($0), expression: variables.v\($0 - 1) && variables.v\($0 - 1)}"
+        }.joined(separator: "\n")
+        expectFindings(
+            in: """
+                kind: trust
+                name: sample
+                version: 1
+                categories: [payment]
+                attributes: {newPayee: {type: bool}}
+                rule:
+                  variables:
+                    - {name: v0, expression: attributes.newPayee}
+                \(chain)
+                  match:
+                    - {condition: variables.v59, output: {friction: increased, steps: [block]}}
+                    - output: {friction: unchanged}
+
+                """, [])
+    }
+
     static let endings: [(String, Bool)] = [
         ("- output: {friction: unchanged}", true),
         ("- {condition: 'true', output: {friction: unchanged}}", true),

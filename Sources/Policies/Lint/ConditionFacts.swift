@@ -9,6 +9,7 @@ struct ConditionFacts {
     private var declared: [Int: Domain] = [:]
     /// Conjuncts that are not simple, by their text.
     var other: Set<String> = []
+    private var followed: Set<Int> = []
     /// Whether the condition can hold at all.
     var isImpossible = false
 
@@ -55,6 +56,9 @@ struct ConditionFacts {
 
     private mutating func add(_ ast: AST, _ node: AST.NodeID, _ variables: [Int: Variable]) {
         if case .slot(let slot)? = ast[node].reference, let variable = variables[slot] {
+            // Followed once: what holds twice holds once, and chains of variables that name each
+            // other twice would double the work at every step.
+            guard followed.insert(slot).inserted else { return }
             return add(variable.expression.program, variables: variables)
         }
         if case .bool(let constant)? = Constants.value(ast, node) {

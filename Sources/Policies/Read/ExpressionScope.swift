@@ -80,14 +80,14 @@ struct ExpressionScope {
             return nil
         }
         let program = compiled.expression.program
-        let values = checks.outcomeValues(program.ast, program.root, variables: variableOfSlot)
+        let values = checks.outcomeValues(program)
         _ = try? environment.declare("variables." + name, computedBy: program, values: values)
         let variable = Variable(
             name: name, index: variables.count, expression: compiled.expression)
         variableOfSlot[slot] = variable.index
         variableRanges[variable.index] = nameRange
         variables.append(variable)
-        checks.note(variable)
+        checks.note(program, slot: slot)
         return variable
     }
 
@@ -118,10 +118,10 @@ struct ExpressionScope {
         used.formUnion(use.tested)
         checkType(program, role, node)
         checks.check(
-            program, map, environment: environment, variables: variableOfSlot, sink: sink)
+            program, map, environment: environment, sink: sink)
         let expression = Expression(
             source: map.text, program: program, reads: use.read.sorted(),
-            deepReads: deepReads(use.read), position: map.position(atScalar: 0))
+            deepReads: deepReads(use.read), deepTests: deepTests(use), map: map)
         return Compiled(expression: expression, map: map)
     }
 
@@ -148,6 +148,17 @@ struct ExpressionScope {
                 result.formUnion(variables[index].expression.deepReads)
             } else {
                 result.insert(slot)
+            }
+        }
+        return result.sorted()
+    }
+
+    /// What is asked for by `has()`, here or in a variable that is read.
+    func deepTests(_ use: AST.SlotUse) -> [Int] {
+        var result = use.tested
+        for slot in use.read {
+            if let index = variableOfSlot[slot] {
+                result.formUnion(variables[index].expression.deepTests)
             }
         }
         return result.sorted()
