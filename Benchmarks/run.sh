@@ -39,6 +39,7 @@ trap 'stop; rm -rf "$work"' EXIT
 # start NAME COMMAND…: waits for the line that says where it listens.
 start() {
     local name=$1; shift
+    : >"$work/$name.out"
     "$@" >"$work/$name.out" 2>"$work/$name.err" &
     server=$!
     for _ in $(seq 200); do
@@ -55,16 +56,26 @@ start() {
 # measure NAME LOAD-ARGUMENTS…: one round against the server that is up; appends to NAME.rates.
 measure() {
     local name=$1; shift
-    local line
+    local line before after answered
+    before=$(ticks)
     if ! line=$("$here/build/load" "$url" --connections "$connections" --subjects "$subjects" \
         --seconds "$seconds" $rate "$@"); then
         echo "run.sh: $name failed: $line" >&2
         tail -n 20 "$work/$name.err" >&2
         exit 1
     fi
-    printf '%-8s %s\n' "$name" "$line"
+    after=$(ticks)
+    answered=$(sed 's/.*answered \([0-9]*\).*/\1/' <<<"$line")
     echo "${line%% *}" >>"$work/$name.rates"
+    awk -v ticks=$((after - before)) -v hz="$(getconf CLK_TCK)" -v answered="$answered" \
+        'BEGIN { printf "%.1f\n", ticks / hz * 1e6 / answered }' >>"$work/$name.cpu"
+    printf '%-8s %s  cpu %s us/request\n' "$name" "$line" "$(tail -n 1 "$work/$name.cpu")"
 }
+
+# Processor time that the server has used, in clock ticks: unlike the rate it hardly depends on
+# what else the machine does. Warm-up and authorisations are in it, for both or a little more for
+# discern.
+ticks() { sed 's/.*) //' "/proc/$server/stat" | awk '{ print $12 + $13 }'; }
 
 round_floor() {
     rm -rf "$work/data" && mkdir "$work/data"
@@ -94,3 +105,4 @@ ours=$(median "$work/discern.rates")
 awk -v ours="$ours" -v floor="$floor" 'BEGIN {
     printf "median of floor %d/s, of discern %d/s: ratio %.2f\n", floor, ours, ours / floor
 }'
+echo "median processor time: floor $(median "$work/floor.cpu"), discern $(median "$work/discern.cpu") us/request"

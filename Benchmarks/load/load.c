@@ -193,9 +193,11 @@ static void report(struct run *run) {
     double seconds = (double)(run->end - run->warm) / 1e9;
     uint64_t lost = run->sent - run->answered;
     uint64_t errors = run->wrong_status + lost;
-    printf("%.0f requests/s  p50 %.2f ms  p99 %.2f ms  max %.2f ms  errors %llu\n",
+    printf("%.0f requests/s  p50 %.2f ms  p99 %.2f ms  max %.2f ms  answered %llu  "
+           "errors %llu\n",
            (double)run->answered_warm / seconds, percentile(samples, 0.5),
-           percentile(samples, 0.99), percentile(samples, 1), (unsigned long long)errors);
+           percentile(samples, 0.99), percentile(samples, 1),
+           (unsigned long long)run->answered, (unsigned long long)errors);
     if (run->wrong_status > 0)
         fprintf(stderr, "load: %llu answers were not 201; the first was %d: %s\n",
                 (unsigned long long)run->wrong_status, run->first_wrong_status,

@@ -87,6 +87,18 @@ public enum ReviewPrompts {
             lastPromptAt: ledger.lastCounting(at: now)?.grantedAt, policy: policy.reference)
     }
 
+    /// Starts every count of a subject anew. Prompt ledger, suppressions and an open grant stay.
+    public static func reset(
+        _ subject: ReviewSubjectState, now: Instant
+    ) throws(ReviewPromptError) -> ReviewSubjectState {
+        if let account = subject.aliasOf { throw .aliased(to: account) }
+        var subject = subject
+        // First what the end of a lease did to the counts, or it would be done after the reset.
+        subject.settle(at: now)
+        subject.resetCounts()
+        return subject
+    }
+
     /// Brings the states up to `now` and looks up what the rules need.
     private static func situation(
         _ donation: ReviewDonation, device: ReviewDeviceState, subject: ReviewSubjectState,
@@ -166,11 +178,25 @@ extension Situation {
                     missing.append(situation.verdict(of: rule, at: instant).rule)
                 }
             }
+            // Where an erased subject's prompt ends counting, the rules start from other facts.
+            let change = situation.erasedGrantEnds(after: instant)
+            if let change, !missing.isEmpty || change < latest {
+                instant = change
+                continue
+            }
             if !missing.isEmpty || latest >= .max { return (nil, missing) }
             if latest == instant { return (instant, []) }
             instant = latest
         }
         return (nil, [])
+    }
+}
+
+extension Situation {
+    /// The first instant after `instant` at which a prompt of an erased subject no longer counts.
+    private func erasedGrantEnds(after instant: Instant) -> Instant? {
+        device.ledger.grants.compactMap { $0.countsErasedUntil.map { $0 + .milliseconds(1) } }
+            .filter { $0 > instant }.min()
     }
 }
 

@@ -1,4 +1,5 @@
 import JSON
+import Policies
 import Time
 
 extension ReviewDonation {
@@ -23,8 +24,7 @@ extension ReviewDonation {
             subject: try reader.requiredString("subject"),
             device: try reader.requiredString("device"),
             version: try reader.requiredString("version"),
-            distribution: try reader.name("distribution", of: ReviewDistribution.self)
-                ?? .development,
+            distribution: try reader.requiredName("distribution", of: ReviewDistribution.self),
             zone: try reader.string("zone"),
             occurredAt: try reader.requiredInstant("occurredAt"),
             installedAt: try reader.instant("installedAt"),

@@ -45,7 +45,7 @@ extension ReviewGrant {
             version: try reader.requiredString("version"),
             grantedAt: try reader.requiredInstant("grantedAt"),
             leaseEndsAt: try reader.requiredInstant("leaseEndsAt"),
-            silence: try reader.name("silence", of: ReviewLease.Silence.self) ?? .count,
+            silence: try reader.requiredName("silence", of: ReviewLease.Silence.self),
             afterGrant: afterGrant)
         report = try reader.name("report", of: Report.self) ?? .none
         reportedAt = try reader.instant("reportedAt")

@@ -106,6 +106,7 @@ public struct PromptLedger: Sendable, Hashable {
                 }
             } else {
                 returned += 1
+                if let end = grant.countsErasedUntil, now > end { continue }
                 if returned <= ReviewPromptLimits.returnedGrants && !isOld { kept.append(grant) }
             }
         }

@@ -1,12 +1,6 @@
 import JSON
+import Policies
 import Time
-
-/// Where the app came from.
-public enum ReviewDistribution: String, Sendable, Hashable, CaseIterable {
-    case appStore
-    case testFlight
-    case development
-}
 
 /// The environment of the key that was used.
 public enum ReviewEnvironment: String, Sendable, Hashable, CaseIterable {
@@ -73,4 +67,31 @@ public enum ReviewPromptError: Error, Sendable, Hashable {
     case alreadyReported(ReviewGrant.Report)
     /// A subject cannot be merged into itself.
     case mergedIntoItself
+}
+
+extension ReviewPromptError: CustomStringConvertible {
+    /// What is wrong and what is allowed, in one line.
+    public var description: String {
+        switch self {
+        case .unknownReason(let given, let allowed):
+            "no reason or event `\(given)`; the policy knows \(allowed.joined(separator: ", "))"
+        case .clockSkew(let field, let given, let now):
+            "`\(field)` is \(given), more than "
+                + "\(ReviewPromptLimits.clockTolerance.policyText) after \(now)"
+        case .missingZone:
+            "days are counted in the subject's zone, and none was ever named"
+        case .unknownZone(let name):
+            "no time zone `\(name)`"
+        case .versionTooLong(let bytes):
+            "a version of \(bytes) bytes; at most \(AppVersion.maxLength) are allowed"
+        case .outcomeReasonTooLong(let bytes):
+            "a reason of \(bytes) bytes; at most \(ReviewPromptLimits.outcomeReason) are allowed"
+        case .aliased:
+            "the subject was merged into an account"
+        case .alreadyReported(let report):
+            "the grant was reported as \(report.rawValue) before"
+        case .mergedIntoItself:
+            "a subject cannot be merged into itself"
+        }
+    }
 }

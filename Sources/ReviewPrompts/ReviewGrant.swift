@@ -80,9 +80,17 @@ public struct ReviewGrant: Sendable, Hashable {
         }
     }
 
+    /// The last instant at which it counts although its subject is erased; nil if it is not.
+    var countsErasedUntil: Instant? {
+        subject.isEmpty ? grantedAt + ReviewPromptLimits.erasedGrantAge : nil
+    }
+
     /// Whether caps count it: open and requested ones, and silent ones where silence counts.
+    ///
+    /// Those of an erased subject count for ``ReviewPromptLimits/erasedGrantAge`` only.
     public func isCounting(at now: Instant) -> Bool {
-        switch state(at: now) {
+        if let end = countsErasedUntil, now > end { return false }
+        return switch state(at: now) {
         case .open, .requested: true
         case .notRequested: false
         case .silent: silence == .count

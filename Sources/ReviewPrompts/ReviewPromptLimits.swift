@@ -10,6 +10,9 @@ public enum ReviewPromptLimits {
     public static let returnedGrants = 16
     /// How long grants are remembered one by one: as long as the longest window of a policy.
     public static let grantAge = ReviewPolicyLimits.window
+    /// How long the prompts of an erased subject go on counting on the device: as long as the
+    /// platform's own limit looks back.
+    public static let erasedGrantAge = Duration.days(365)
     /// Versions of older grants. Beyond it the rule `remembered` holds: forgetting a version could
     /// ask twice in it.
     public static let versions = 1000

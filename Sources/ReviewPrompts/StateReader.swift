@@ -79,6 +79,13 @@ struct StateReader {
         return name
     }
 
+    mutating func requiredName<Name: RawRepresentable<String>>(
+        _ member: String, of type: Name.Type
+    ) throws(ReviewStateError) -> Name {
+        guard let name = try name(member, of: type) else { throw error(member, "missing") }
+        return name
+    }
+
     func integer(_ value: JSONValue, _ member: String) throws(ReviewStateError) -> Int64 {
         guard case .int(let number) = value else { throw error(member, "an integer is needed") }
         return number

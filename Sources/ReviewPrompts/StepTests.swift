@@ -127,7 +127,7 @@ private struct StepTestRun {
         case .pass:
             return nil
         case .reset:
-            subject.resetCounts()
+            subject = try ReviewPrompts.reset(subject, now: now)
             return nil
         case .outcome(let requested, let reason):
             guard let grant = lastGrant else {
@@ -166,13 +166,13 @@ private struct StepTestRun {
         devices[donation.device] ?? ReviewDeviceState()
     }
 
-    private mutating func reviewDonation(
+    private func reviewDonation(
         _ donation: ReviewPromptTests.Donation, at now: Instant
     ) -> ReviewDonation {
         ReviewDonation(
             reason: donation.reason, subject: "subject", device: donation.device,
             version: donation.version,
-            distribution: ReviewDistribution(rawValue: donation.distribution) ?? .development,
+            distribution: donation.distribution,
             zone: test.zone ?? "UTC", occurredAt: donation.occurredAt ?? now,
             installedAt: test.installedAt, attributes: donation.attributes)
     }

@@ -9,8 +9,9 @@ public struct ServerLimits: Sendable {
     /// sending, gets to read the answer. Beyond this the connection is closed after the answer.
     public var discardedBytes = 16 << 20
     /// Memory for the request line and all headers of one request, in bytes. Beyond it the
-    /// request is answered 414 or 431.
-    public var headerBytes = 32 << 10
+    /// request is answered 414 or 431. libmicrohttpd clears it all before every request, so more
+    /// costs time.
+    public var headerBytes = 16 << 10
     /// The longest request target (path and query), in bytes; a longer one is answered 414.
     public var targetBytes = 8 << 10
     /// The most headers of one request; more are answered 431.
@@ -21,10 +22,6 @@ public struct ServerLimits: Sendable {
     public var connections = 4096
     /// Connections that wait to be accepted.
     public var backlog = 1024
-    /// Requests that wait for the engine; one more is answered 503 `queueFull`.
-    public var queuedRequests = 8192
-    /// The most items of one batch.
-    public var batchItems = 1000
     /// Keys remembered, known and unknown alike, by the authentication cache.
     public var cachedKeys = 4096
 

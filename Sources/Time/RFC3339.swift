@@ -60,32 +60,46 @@ public enum RFC3339 {
         seconds: Int64, nanoseconds: Int32, fraction: Fraction, to bytes: inout [UInt8]
     ) {
         let moment = CivilDateTime(localSeconds: min(max(seconds, minSeconds), maxSeconds))
-        let (year, month, day) = moment.date.components
-        appendPadded(year, width: 4, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        appendPadded(month, width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        appendPadded(day, width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "T"))
-        appendPadded(moment.hour, width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        appendPadded(moment.minute, width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        appendPadded(moment.second, width: 2, to: &bytes)
         let nanoseconds = Int(min(max(nanoseconds, 0), 999_999_999))
-        switch fraction {
-        case .milliseconds:
-            bytes.append(UInt8(ascii: "."))
-            appendPadded(nanoseconds / 1_000_000, width: 3, to: &bytes)
-        case .shortest where nanoseconds > 0:
-            var (value, width) = (nanoseconds, 9)
-            while value % 10 == 0 { (value, width) = (value / 10, width - 1) }
-            bytes.append(UInt8(ascii: "."))
-            appendPadded(value, width: width, to: &bytes)
-        case .shortest:
-            break
+        // The longest text has 30 bytes; one append of all is several times faster than many.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 30) { text in
+            let (year, month, day) = moment.date.components
+            write(year, width: 4, to: text, at: 0)
+            text[4] = UInt8(ascii: "-")
+            write(month, width: 2, to: text, at: 5)
+            text[7] = UInt8(ascii: "-")
+            write(day, width: 2, to: text, at: 8)
+            text[10] = UInt8(ascii: "T")
+            write(moment.hour, width: 2, to: text, at: 11)
+            text[13] = UInt8(ascii: ":")
+            write(moment.minute, width: 2, to: text, at: 14)
+            text[16] = UInt8(ascii: ":")
+            write(moment.second, width: 2, to: text, at: 17)
+            var end = 19
+            var (digits, width) = (nanoseconds / 1_000_000, 3)
+            if case .shortest = fraction {
+                (digits, width) = (nanoseconds, nanoseconds == 0 ? 0 : 9)
+                while width > 0, digits % 10 == 0 { (digits, width) = (digits / 10, width - 1) }
+            }
+            if width > 0 {
+                text[end] = UInt8(ascii: ".")
+                write(digits, width: width, to: text, at: end + 1)
+                end += 1 + width
+            }
+            text[end] = UInt8(ascii: "Z")
+            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: text[...end]))
         }
-        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    /// Writes a number that is not negative with leading zeros; the caller has left room.
+    private static func write(
+        _ value: Int, width: Int, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int
+    ) {
+        var rest = value
+        for index in (start..<start + width).reversed() {
+            text[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
     }
 
     private static func number(

@@ -1,3 +1,3 @@
 import Glibc
 
-print("discern")
+exit(CommandTable.run(Array(CommandLine.arguments.dropFirst())))

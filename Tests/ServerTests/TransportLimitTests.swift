@@ -147,4 +147,26 @@ import Testing
             #expect(try client.answer().status == status)
         }
     }
+
+    @Test func connectionsBeyondTheLimitWaitForTheirTurn() throws {
+        var limits = ServerLimits()
+        limits.connections = 4
+        let server = try startServer(limits: limits, handler: echo)
+        var clients = try (0..<4).map { _ in try RawClient(server) }
+        while server.connectionCount < 4 { usleep(1000) }
+        let waiting = try RawClient(server)
+        waiting.send("GET /w HTTP/1.1\r\nHost: h\r\n\r\n")
+        usleep(50_000)
+        #expect(server.connectionCount == 4)
+        clients.removeAll()
+        #expect(try waiting.answer().status == 200)
+    }
+
+    @Test func hundredsOfConnectionsAreHeld() throws {
+        let server = try startServer(handler: echo)
+        let clients = try (0..<400).map { _ in try RawClient(server) }
+        for client in clients { client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+        for client in clients { #expect(try client.answer().status == 200) }
+        #expect(server.connectionCount == 400)
+    }
 }

@@ -75,9 +75,20 @@ extension Checker {
             }
         }
         reference(id, name, matching)
+        if ["_/_", "_%_"].contains(name) { warnOfZero(id) }
         if let result { return result }
         if !given.contains(.error) { mismatch(id, name, options, given, isMember: isMember) }
         return environment.checking == .strict ? .error : .dyn
+    }
+
+    /// Division of a variable by a literal zero; of constants it shows when they are folded.
+    private mutating func warnOfZero(_ id: AST.NodeID) {
+        guard case .call(_, _, let operands) = ast[id].kind, operands.count == 2,
+            case .literal(let divisor) = ast[operands[1]].kind, divisor == .int(0),
+            types.head(ast[operands[1]].type) != .double
+        else { return }
+        if case .literal = ast[operands[0]].kind { return }
+        warn(ast[id].range, "cel.alwaysFails", "this can only fail: division by zero")
     }
 
     private mutating func undeclared(_ id: AST.NodeID, _ name: String, isMember: Bool) {

@@ -34,6 +34,11 @@ struct Checker {
         diagnostics.append(Diagnostic(range: range, code: code, message: message, help: help))
     }
 
+    mutating func warn(_ range: Range<Int>, _ code: String, _ message: String) {
+        guard isStrict, diagnostics.count < environment.limits.diagnostics else { return }
+        diagnostics.append(Diagnostic(.warning, range: range, code: code, message: message))
+    }
+
     /// The type of something wrong: `error` so that nothing else is said about it, or `dyn` where
     /// the evaluation shall find out.
     private var wrong: Type { isStrict ? .error : .dyn }

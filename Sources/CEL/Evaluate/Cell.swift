@@ -97,7 +97,8 @@ struct Cell: BitwiseCopyable {
     }
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The elements of a list, or for a map keys and values by turns.
+    /// The elements of a list; for a map keys and values by turns,
+    /// and for an optional the value in it.
     @inline(__always) var cells: UnsafeBufferPointer<Cell> {
         UnsafeBufferPointer(
             start: address?.assumingMemoryBound(to: Cell.self),
@@ -111,6 +112,28 @@ struct Cell: BitwiseCopyable {
         case .double: .double(asDouble)
         default: nil
         }
+    }
+
+    /// How deep lists, maps and optionals nest in this value; `extra` keeps it for each of them.
+    @inline(__always) var nesting: UInt16 {
+        switch tag {
+        case .list, .map, .optional: max(extra, 1)
+        default: 0
+        }
+    }
+
+    /// Values that nest deeper than this cannot be made: what walks through them (equality, copies,
+    /// conversion) uses the native stack.
+    static let deepestNesting: UInt16 = 500
+
+    /// The container with its nesting noted; nil where it is too deep.
+    func nested() -> Cell? {
+        var deepest: UInt16 = 0
+        for cell in cells { deepest = max(deepest, cell.nesting) }
+        guard deepest < Self.deepestNesting else { return nil }
+        var result = self
+        result.extra = deepest + 1
+        return result
     }
 
     /// The value inside of an optional.

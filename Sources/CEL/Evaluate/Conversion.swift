@@ -1,5 +1,5 @@
 extension Arena {
-    /// A value as a cell; nil beyond the limit of memory.
+    /// A value as a cell; nil where it needs too much memory or nests too deep.
     mutating func cell(of value: Value) -> Cell? {
         switch value {
         case .null: return .null
@@ -21,13 +21,13 @@ extension Arena {
                 guard let cell = cell(of: element) else { return nil }
                 cells[index] = cell
             }
-            return Cell(.list, cells, count: elements.count)
+            return Cell(.list, cells, count: elements.count).nested()
         case .map(let map): return cell(of: map)
         case .optional(let wrapped):
             guard let wrapped else { return Cell.none }
             guard let cell = cell(of: wrapped), let place = cells(1) else { return nil }
             place.initialize(to: cell)
-            return Cell(.optional, place, count: 1)
+            return Cell(.optional, place, count: 1).nested()
         case .opaque(let type, let text):
             guard type == "net.IP" || type == "net.CIDR", let parsed = NetworkText.parse(text)
             else {
@@ -37,7 +37,7 @@ extension Arena {
         }
     }
 
-    /// Two entries with one key keep the first: a host's map is not checked.
+    /// Nil too where two entries have one key or a key is of a wrong kind.
     private mutating func cell(of map: ValueMap) -> Cell? {
         guard let pairs = cells(2 * map.entries.count) else { return nil }
         for (index, entry) in map.entries.enumerated() {
@@ -47,7 +47,9 @@ extension Arena {
             pairs[2 * index] = key
             pairs[2 * index + 1] = value
         }
-        return MapLayout.index(Cell(.map, pairs, count: map.entries.count), in: &self).map
+        return Cell(.map, pairs, count: map.entries.count).nested().flatMap {
+            MapLayout.index($0, in: &self).map
+        }
     }
 
     /// A copy of bytes as a cell of a kind.
@@ -78,13 +80,14 @@ extension Arena {
                 guard let copied = copy(element) else { return nil }
                 cells[index] = copied
             }
-            let result = Cell(cell.tag, cells, count: cell.count)
+            var result = Cell(cell.tag, cells, count: cell.count)
+            result.extra = cell.extra
             return cell.tag == .map ? MapLayout.index(result, in: &self).map : result
         case .optional:
             guard let wrapped = cell.wrapped else { return Cell.none }
             guard let inner = copy(wrapped), let place = cells(1) else { return nil }
             place.initialize(to: inner)
-            return Cell(.optional, place, count: 1)
+            return Cell(.optional, place, count: 1).nested()
         default: return cell
         }
     }

@@ -28,7 +28,9 @@ extension Machine {
             guard let cells = arena.cells(l.count + r.count) else { return outOfMemory() }
             for (index, cell) in l.cells.enumerated() { cells[index] = cell }
             for (index, cell) in r.cells.enumerated() { cells[l.count + index] = cell }
-            return Cell(.list, cells, count: l.count + r.count)
+            var sum = Cell(.list, cells, count: l.count + r.count)
+            sum.extra = max(l.nesting, r.nesting)
+            return sum
         case (.timestamp, .duration): return shift(l.asTimestamp, by: r.asInt)
         case (.duration, .timestamp): return shift(r.asTimestamp, by: l.asInt)
         case (.duration, .duration): return span(l.asInt.addingReportingOverflow(r.asInt))

@@ -95,7 +95,7 @@ extension Machine {
     private func message(_ kind: EvaluationError.Code, _ detail: Cell?) -> String {
         switch (kind, detail) {
         case (.costLimit, _): return "the evaluation costs more than \(costLimit)"
-        case (.sizeLimit, nil): return "the evaluation needs more than \(limits.memory) bytes"
+        case (.sizeLimit, nil): return "a value is too large, or values nest too deep"
         case (.noSuchKey, let key?): return "no such key: \(Self.shown(key))"
         case (.noSuchField, let field?): return "no such field: `\(field.text)`"
         case (.duplicateKey, let key?): return "two entries have the key \(Self.shown(key))"

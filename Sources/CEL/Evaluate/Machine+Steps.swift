@@ -125,6 +125,8 @@ extension Machine {
         case .append where failure == nil:
             start?[count] = cell
             frame[dst].length += 1
+            // Only the deepest element matters, so most of the time nothing changes here.
+            if cell.nesting >= frame[dst].nesting { frame[dst] = nested(frame[dst]) }
         case .put where failure == nil:
             let second = value(i.b, code, constants)
             if second.isError {
@@ -183,7 +185,7 @@ extension Machine {
             count += 1
         }
         let cell = Cell(isMap ? .map : .list, cells, count: count)
-        return isMap ? finishMap(cell) : cell
+        return isMap ? finishMap(cell) : nested(cell)
     }
 
     // MARK: Objects of the host

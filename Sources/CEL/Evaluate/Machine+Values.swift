@@ -30,7 +30,7 @@ extension Machine {
         charge(cells: elements.count)
         guard let cells = arena.cells(elements.count) else { return outOfMemory() }
         for (index, element) in elements.enumerated() { cells[index] = element }
-        return Cell(.list, cells, count: elements.count)
+        return nested(Cell(.list, cells, count: elements.count))
     }
 
     mutating func some(_ cell: Cell) -> Cell {
@@ -38,12 +38,17 @@ extension Machine {
         var inner = cell
         if inner.tag == .optional { inner.code = 0 }
         place.initialize(to: inner)
-        return Cell(.optional, place, count: 1)
+        return nested(Cell(.optional, place, count: 1))
     }
+
+    /// A fresh container, or an error where it nests too deep.
+    func nested(_ cell: Cell) -> Cell { cell.nested() ?? bare(.sizeLimit) }
 
     mutating func finishMap(_ map: Cell) -> Cell {
         if map.isError { return map }
         charge(cells: map.count)
+        let map = nested(map)
+        if map.isError { return map }
         switch MapLayout.index(map, in: &arena) {
         case .map(let cell): return cell
         case .duplicate(let key): return error(.duplicateKey, of: key)
@@ -60,7 +65,7 @@ extension Machine {
         switch (l.tag, r.tag) {
         case (.string, .string), (.bytes, .bytes), (.type, .type):
             charge(bytes: min(l.count, r.count))
-            return l.length == r.length && l.bytes.elementsEqual(r.bytes)
+            return l.length == r.length && Self.sameBytes(l, r)
         case (.ip, .ip): return Self.isSameAddress(l, r)
         case (.cidr, .cidr):
             return l.extra == r.extra && l.length == r.length && l.bytes.elementsEqual(r.bytes)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Runs programs over the slots of one activation.
 ///
 /// The frame is one block: slots below `frame`, temporaries from it on. No value is counted,
@@ -76,14 +78,14 @@ struct Machine: ~Copyable {
     mutating func resolve(_ cell: Cell, _ register: Int32, _ code: Code) -> Cell {
         switch cell.tag {
         case .absent:
-            var error = Cell(
-                .error, bits: UInt64(-1 - Int64(register)), length: UInt32(bitPattern: node))
+            var error = Cell(.error, bits: UInt64(clamping: -1 - Int64(register)))
+            error.length = UInt32(bitPattern: code.reader(of: register, for: node))
             error.code = EvaluationError.Code.missing.rawValue
             return error
         case .lazy: return force(Int(-1 - register), code)
         case .error where register < 0:
             var error = cell
-            error.length = UInt32(bitPattern: node)
+            error.length = UInt32(bitPattern: code.reader(of: register, for: node))
             return error
         default: return cell
         }
@@ -109,7 +111,8 @@ struct Machine: ~Copyable {
             // What was given up may work with a higher limit: it is not kept.
             if result.code == EvaluationError.Code.costLimit.rawValue { return result }
             frame[-1 - slot] = result
-            result.length = UInt32(bitPattern: outer)
+            result.length = UInt32(
+                bitPattern: code.reader(of: Register.slot(slot), for: outer))
         } else {
             frame[-1 - slot] = result
         }
@@ -119,14 +122,15 @@ struct Machine: ~Copyable {
     /// The whole interpreter: one switch. What is rare is in functions of its own.
     private mutating func run(_ code: Code) -> Cell {
         let frame = self.frame
-        guard let first = code.instructions.baseAddress, let pool = code.constants.baseAddress
+        guard let first = code.instructions.baseAddress, let pool = code.constants.baseAddress,
+            let nodes = code.nodes.baseAddress
         else { return .null }
         let constants = pool - Int(Register.constants)
         var pc = 0
         cost += code.instructions.count
         while true {
             let i = first[pc]
-            pc += 1
+            pc &+= 1
             switch i.operation {
             case .less, .lessOrEqual, .greater, .greaterOrEqual:
                 let l = Self.load(frame, constants, i.a)
@@ -140,7 +144,7 @@ struct Machine: ~Copyable {
                     isLess = l.asDouble < r.asDouble
                     isEqual = l.asDouble == r.asDouble
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = ordered(i, l, r, code)
                     continue
                 }
@@ -157,10 +161,12 @@ struct Machine: ~Copyable {
                 let r = Self.load(frame, constants, i.b)
                 if l.tag == r.tag, l.tag == .int || l.tag == .bool || l.tag == .uint {
                     frame[Int(i.dst)] = .bool((l.bits == r.bits) == (i.operation == .equal))
-                } else if l.tag == .string, r.tag == .string, l.length != r.length {
-                    frame[Int(i.dst)] = .bool(i.operation != .equal)
+                } else if l.tag == .string, r.tag == .string {
+                    cost += Int(l.length >> 4)
+                    let isSame = l.length == r.length && Self.sameBytes(l, r)
+                    frame[Int(i.dst)] = .bool(isSame == (i.operation == .equal))
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = equality(i, l, r, code)
                 }
             case .add, .subtract, .multiply:
@@ -175,11 +181,11 @@ struct Machine: ~Copyable {
                         }
                     frame[Int(i.dst)] = .double(result)
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = binary(i, l, r, code)
                 }
             case .divide, .modulo, .isIn, .index:
-                node = code.nodes[pc - 1]
+                node = nodes[pc &- 1]
                 frame[Int(i.dst)] = binary(
                     i, Self.load(frame, constants, i.a), Self.load(frame, constants, i.b), code)
             case .move:
@@ -187,7 +193,7 @@ struct Machine: ~Copyable {
                 if cell.isValue {
                     frame[Int(i.dst)] = cell
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     frame[Int(i.dst)] = resolve(cell, i.a, code)
                 }
             case .andShort, .orShort:
@@ -195,7 +201,7 @@ struct Machine: ~Copyable {
                 var cell = Self.load(frame, constants, i.a)
                 if cell.tag != .bool {
                     guard !cell.isValue else { continue }
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     cell = resolve(cell, i.a, code)
                     frame[Int(i.dst)] = cell
                     if isGivenUp(cell) { return cell }
@@ -211,7 +217,7 @@ struct Machine: ~Copyable {
                 if l.tag == .bool, r.tag == .bool {
                     frame[Int(i.dst)] = r
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     let result = logical(i, l, r, code)
                     frame[Int(i.dst)] = result
                     if isGivenUp(result) { return result }
@@ -220,11 +226,11 @@ struct Machine: ~Copyable {
             case .branch:
                 var cell = Self.load(frame, constants, i.a)
                 if cell.tag != .bool {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     cell = resolve(cell, i.a, code)
                 }
                 if cell.tag == .bool {
-                    pc = cell.bits != 0 ? pc + 1 : Int(i.b)
+                    pc = cell.bits != 0 ? pc &+ 1 : Int(i.b)
                 } else {
                     frame[Int(i.dst)] = cell.isError ? cell : notBool(cell)
                 }
@@ -233,7 +239,7 @@ struct Machine: ~Copyable {
                 if cell.tag == .bool {
                     frame[Int(i.dst)] = .bool(cell.bits == 0)
                 } else {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     let resolved = resolve(cell, i.a, code)
                     frame[Int(i.dst)] =
                         resolved.tag == .bool
@@ -251,17 +257,17 @@ struct Machine: ~Copyable {
                 // A round takes at most as many steps as the loop has instructions.
                 cost += Int(i.b) - pc + 1
                 if cost > costLimit {
-                    node = code.nodes[pc - 1]
+                    node = nodes[pc &- 1]
                     return error(.costLimit, "")
                 }
                 advance(i, list, index)
             case .finish:
                 let cell = Self.load(frame, constants, i.a)
                 if cell.isValue { return cell }
-                node = code.nodes[pc - 1]
+                node = nodes[pc &- 1]
                 return resolve(cell, i.a, code)
             default:
-                node = code.nodes[pc - 1]
+                node = nodes[pc &- 1]
                 pc = perform(i, code, constants, pc)
                 if cost > costLimit { return error(.costLimit, "") }
             }
@@ -274,6 +280,14 @@ struct Machine: ~Copyable {
         _ register: Int32
     ) -> Cell {
         (register >= Register.constants ? constants : frame)[Int(register)]
+    }
+
+    /// Equality of the bytes of two cells of one length.
+    @inline(__always)
+    static func sameBytes(_ l: Cell, _ r: Cell) -> Bool {
+        if l.bits == r.bits || l.length == 0 { return true }
+        guard let left = l.address, let right = r.address else { return false }
+        return memcmp(left, right, l.count) == 0
     }
 
     @inline(__always)

@@ -51,7 +51,9 @@ enum MapLayout {
             }
             table[place] = UInt32(index)
         }
-        return .map(Cell(.map, block, count: count))
+        var result = Cell(.map, block, count: count)
+        result.extra = map.extra
+        return .map(result)
     }
 
     private static func tableSize(_ count: Int) -> Int {
@@ -84,7 +86,7 @@ enum MapLayout {
     static func sameKey(_ left: Cell, _ right: Cell) -> Bool {
         switch (left.tag, right.tag) {
         case (.string, .string):
-            left.length == right.length && left.bytes.elementsEqual(right.bytes)
+            left.length == right.length && Machine.sameBytes(left, right)
         case (.int, .int), (.uint, .uint), (.bool, .bool): left.bits == right.bits
         default: Numeric.areEqual(left.numeric, right.numeric)
         }

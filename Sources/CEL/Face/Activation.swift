@@ -49,7 +49,8 @@ public struct Activation: ~Copyable {
     public mutating func set(_ slot: Int, _ value: CELDuration) {
         store(slot, .duration(value.totalNanoseconds))
     }
-    /// Sets a slot to any value.
+    /// Sets a slot to any value. One that nests deeper than 500 levels, or a map with two equal
+    /// keys or keys of another kind than bool, int, uint and string, makes the slot an error.
     public mutating func set(_ slot: Int, _ value: Value) { store(slot, inputs.cell(of: value)) }
 
     /// The present value of a slot: nil where it is absent or a computed one has not been read.
@@ -65,8 +66,15 @@ public struct Activation: ~Copyable {
             machine.rearm()
             machine.arena.reset()
         }
-        machine.setSlot(slot, cell ?? .absent)
+        machine.setSlot(slot, cell ?? Self.unusable)
     }
+
+    /// What a slot holds whose value cannot be taken: reading it is an error.
+    private static let unusable: Cell = {
+        var cell = Cell(.error)
+        cell.code = EvaluationError.Code.sizeLimit.rawValue
+        return cell
+    }()
 
     // MARK: Evaluation
 

@@ -1,20 +1,39 @@
 /// A compiled expression. Immutable; any number of threads may evaluate it, each with an
 /// ``Activation`` of its own.
 public struct Program: Sendable {
-    /// The checked tree, with types and references.
-    public let ast: AST
+    /// Everything that does not change, in one object: copying a program is counting one reference.
+    private final class Parts: Sendable {
+        let ast: AST
+        let environment: Environment
+
+        init(ast: AST, environment: Environment) {
+            self.ast = ast
+            self.environment = environment
+        }
+    }
+
+    private let parts: Parts
+    let code: Code
     /// The node of the tree that this program evaluates; not the tree's root for a part of it.
     public let root: AST.NodeID
-    let code: Code
-    /// What it was compiled against, for compiling parts and the traced form.
-    let environment: Environment
 
     init(ast: AST, root: AST.NodeID, code: Code, environment: Environment) {
-        self.ast = ast
+        parts = Parts(ast: ast, environment: environment)
         self.root = root
         self.code = code
-        self.environment = environment
     }
+
+    private init(parts: Parts, root: AST.NodeID, code: Code) {
+        self.parts = parts
+        self.root = root
+        self.code = code
+    }
+
+    /// The checked tree, with types and references.
+    public var ast: AST { parts.ast }
+
+    /// What it was compiled against, for compiling parts and the traced form.
+    var environment: Environment { parts.environment }
 
     /// The type of the result.
     public var resultType: Type { ast[root].type }
@@ -29,9 +48,7 @@ public struct Program: Sendable {
     /// reads a variable of a macro around it.
     public func part(_ node: AST.NodeID) -> Program? {
         var emitter = Emitter(ast: ast, environment: environment, traced: false)
-        return emitter.emit(root: node).map {
-            Program(ast: ast, root: node, code: $0, environment: environment)
-        }
+        return emitter.emit(root: node).map { Program(parts: parts, root: node, code: $0) }
     }
 
     /// The same program made to record the value of every node it evaluates, for coverage and
@@ -39,19 +56,19 @@ public struct Program: Sendable {
     public func traced() -> Program {
         var emitter = Emitter(ast: ast, environment: environment, traced: true)
         guard let code = emitter.emit(root: root) else { return self }
-        return Program(ast: ast, root: root, code: code, environment: environment)
+        return Program(parts: parts, root: root, code: code)
     }
 
     /// Evaluates. The cost limit is that of the environment if none is given.
     public func evaluate(_ activation: inout Activation, costLimit: Int? = nil) -> EvaluationResult
     {
-        activation.evaluate(self, costLimit: costLimit ?? environment.limits.cost)
+        activation.evaluate(self, costLimit: costLimit ?? code.limits.cost)
     }
 
     /// Evaluates a condition without making a `Value`: no memory is taken unless it fails.
     public func evaluateCondition(_ activation: inout Activation, costLimit: Int? = nil)
         -> ConditionResult
     {
-        activation.evaluateCondition(self, costLimit: costLimit ?? environment.limits.cost)
+        activation.evaluateCondition(self, costLimit: costLimit ?? code.limits.cost)
     }
 }

@@ -38,7 +38,10 @@ extension Machine {
                 .invalidArgument, "\(start) to \(end) is no part of a list of \(list.count)")
         }
         let part = list.cells[Int(start)..<Int(end)]
-        return Cell(.list, UnsafeBufferPointer(rebasing: part).baseAddress, count: part.count)
+        var result = Cell(
+            .list, UnsafeBufferPointer(rebasing: part).baseAddress, count: part.count)
+        result.extra = list.extra
+        return result
     }
 
     private mutating func flatten(_ list: Cell, depth: Int) -> Cell {

@@ -82,7 +82,7 @@ extension Machine {
                 ?? error(.overflow, "uint overflow")
         case .double:
             let number = cell.asDouble
-            guard number > -1, number < 0x1p64 else { return error(.overflow, "uint overflow") }
+            guard number >= 0, number < 0x1p64 else { return error(.overflow, "uint overflow") }
             return .uint(UInt64(number.rounded(.towardZero)))
         case .string: return UInt64(cell.text).map { .uint($0) } ?? refused(cell, "uint")
         default: return nil

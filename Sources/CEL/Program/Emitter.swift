@@ -25,6 +25,7 @@ struct Emitter {
     private var isConstant: [Bool] = []
     private var unfoldable: Set<AST.NodeID> = []
     private var readsUnknownLocal = false
+    private var slotReads: [SlotRead: Int32] = [:]
 
     /// The memory of the constants; a box since the emitter is copied when it tries a folding.
     final class ArenaBox {
@@ -46,7 +47,7 @@ struct Emitter {
         var temporaries: Int
         var zones: ZoneDatabase
         var limits: Limits
-        var slotPaths: [String]
+        var slotReads: [SlotRead: Int32]
 
         /// The memory of the constants; a new empty one takes its place.
         func takeArena() -> Arena {
@@ -84,7 +85,7 @@ struct Emitter {
                 constants: constants, arenaBox: arenaBox, regexes: regexes, hosts: hosts,
                 objects: objects, structures: structures, temporaries: temporaries,
                 zones: environment.zones, limits: environment.limits,
-                slotPaths: environment.slots.map(\.path)))
+                slotReads: slotReads))
     }
 
     // MARK: Building blocks
@@ -145,6 +146,9 @@ struct Emitter {
     /// of its own goes to `scratch`, or to a new temporary.
     mutating func operand(_ id: AST.NodeID, scratch: Int32? = nil) -> Int32 {
         if let register = direct(id) {
+            if register < 0 {
+                slotReads[SlotRead(node: currentNode, register: register)] = id.index
+            }
             trace(register, id)
             return register
         }
@@ -205,10 +209,21 @@ struct Emitter {
         guard cell.isValue, machine.arena.used <= Self.foldingBytes,
             let copy = arenaBox.arena.copy(cell)
         else {
+            if cell.isError { warnOfFailure(machine.evaluationError(cell, code)) }
             markUnfoldable(id)
             return nil
         }
         return constant(copy)
+    }
+
+    /// A constant part that can only fail, such as `[1, 2][5]` or `1 / 0`.
+    private mutating func warnOfFailure(_ error: EvaluationError) {
+        guard environment.checking == .strict, error.code != .costLimit, error.code != .sizeLimit
+        else { return }
+        diagnostics.append(
+            Diagnostic(
+                .warning, range: error.range, code: "cel.alwaysFails",
+                message: "this can only fail: \(error.message)"))
     }
 
     /// Folding must not make compiling slow or a program large.

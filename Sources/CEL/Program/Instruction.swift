@@ -102,7 +102,7 @@ enum Register {
 final class Code: @unchecked Sendable {
     let instructions: UnsafeMutableBufferPointer<Instruction>
     /// The node that each instruction comes from.
-    let nodes: [Int32]
+    let nodes: UnsafeMutableBufferPointer<Int32>
     /// Source ranges of the nodes, by node.
     let ranges: [Range<Int>]
     let constants: UnsafeMutableBufferPointer<Cell>
@@ -116,14 +116,16 @@ final class Code: @unchecked Sendable {
     let temporaries: Int
     let zones: ZoneDatabase
     let limits: Limits
-    let slotPaths: [String]
+    /// The node of each slot that an instruction reads without a step of its own, for errors.
+    private let slotReads: [SlotRead: Int32]
 
     init(_ emitter: consuming Emitter.Output) {
         instructions = .allocate(capacity: emitter.instructions.count)
         _ = instructions.initialize(from: emitter.instructions)
         constants = .allocate(capacity: max(emitter.constants.count, 1))
         _ = constants.initialize(from: emitter.constants)
-        nodes = emitter.nodes
+        nodes = .allocate(capacity: emitter.nodes.count)
+        _ = nodes.initialize(from: emitter.nodes)
         ranges = emitter.ranges
         regexes = emitter.regexes
         hosts = emitter.hosts
@@ -132,14 +134,26 @@ final class Code: @unchecked Sendable {
         temporaries = emitter.temporaries
         zones = emitter.zones
         limits = emitter.limits
-        slotPaths = emitter.slotPaths
+        slotReads = emitter.slotReads
         arena = emitter.takeArena()
+    }
+
+    /// The node that reads a slot for the instruction of another node.
+    func reader(of register: Int32, for node: Int32) -> Int32 {
+        slotReads[SlotRead(node: node, register: register)] ?? node
     }
 
     deinit {
         instructions.deallocate()
         constants.deallocate()
+        nodes.deallocate()
     }
+}
+
+/// A slot as an operand of the instruction of a node.
+struct SlotRead: Hashable {
+    var node: Int32
+    var register: Int32
 }
 
 /// How an object of the host becomes a map: its fields' names and slots, or nested objects.

@@ -1,4 +1,5 @@
 import JSON
+import Policies
 import ReviewPrompts
 import Time
 

@@ -12,6 +12,8 @@ struct Judging {
     let context: EvaluationContext
     let events: [VelocityEvent]
     let authorization: (status: AuthorizationStatus, endsAt: Instant?)
+    /// What a policy's test puts in the model's place.
+    var standIn: InsightResult?
 
     func record(_ activation: inout Activation) -> EvaluationRecord {
         let policy = acting.policy
@@ -50,6 +52,7 @@ struct Judging {
     /// What the acting model says. A technical error never becomes a risk value.
     private func actingInsight(_ facts: Facts) -> InsightResult {
         let version = acting.actingModelVersion
+        if let standIn { return standIn }
         guard authorization.status == .authorized else {
             return InsightResult(outcome: .unknown, modelVersion: version)
         }

@@ -121,7 +121,7 @@ extension Core {
         -> ReviewAnswer
     {
         var account = try account(of: subject, tenant: tenant)
-        account.state.resetCounts()
+        account.state = try ReviewPrompts.reset(account.state, now: clock(of: tenant))
         var states = ReviewStates()
         states.subjects[account.id] = account.state
         let record = ResetRecord(subject: subject, states: states)

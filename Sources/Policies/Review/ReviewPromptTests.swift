@@ -101,7 +101,7 @@ public struct ReviewPromptTests: Sendable {
         /// `device:`: a name of the test's own; `device` if left out.
         public var device: String
         /// `distribution:`: `appStore` if left out.
-        public var distribution: String
+        public var distribution: ReviewDistribution
         /// `attributes:`.
         public var attributes: JSONObject
         /// `occurredAt:`; the time of the step if left out.
@@ -110,7 +110,7 @@ public struct ReviewPromptTests: Sendable {
         /// A donation.
         public init(
             reason: String, version: String, device: String = "device",
-            distribution: String = "appStore", attributes: JSONObject = JSONObject(),
+            distribution: ReviewDistribution = .appStore, attributes: JSONObject = JSONObject(),
             occurredAt: Instant? = nil
         ) {
             self.reason = reason

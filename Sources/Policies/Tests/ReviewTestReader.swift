@@ -110,17 +110,14 @@ struct ReviewTestReader {
         let attributes: JSONObject =
             if let node = fields["attributes"], case .object(let object)? = Scalars.json(node, sink)
             { object } else { JSONObject() }
-        let distribution = fields["distribution"].flatMap {
-            Scalars.name(
-                $0, "`distribution`", among: ["appStore", "testFlight", "development"], sink)
-        }
+        let distribution = fields.choice("distribution", ReviewDistribution.self)
         let occurredAt = fields["occurredAt"].flatMap {
             TestTimes(sink: sink).instant($0, "`occurredAt`")
         }
         guard let version else { return nil }
         return Tests.Donation(
             reason: reason, version: version, device: fields.string("device") ?? "device",
-            distribution: distribution ?? "appStore", attributes: attributes,
+            distribution: distribution ?? .appStore, attributes: attributes,
             occurredAt: occurredAt)
     }
 

@@ -66,11 +66,20 @@ public final class API: Sendable {
         do throws(Problem) {
             try answer(request, responder)
         } catch {
-            if error.code.status >= 500 {
-                log.warning("request failed", [("code", .word(error.code.rawValue))])
+            // Overload is counted, not logged: a line per refused request would add to it.
+            if error.code == .serverError {
+                log.error("request failed", [("route", .word(route(request)))])
             }
             responder.answer(error.response)
         }
+    }
+
+    /// The name of a request's route, for the log; its path could hold an id.
+    private func route(_ request: HTTPRequest) -> String {
+        guard case .route(let index, _) = router.match(request.method, request.path) else {
+            return "none"
+        }
+        return router.routes[index].name
     }
 
     private func answer(_ request: HTTPRequest, _ responder: Responder) throws(Problem) {
@@ -146,6 +155,7 @@ public final class API: Sendable {
     /// JSON, and what clients send when nobody told them a type. Other types are named on
     /// purpose, and their bodies would be read as something they are not.
     private static func isAcceptable(_ contentType: String) -> Bool {
+        if contentType == HTTPResponse.json { return true }
         let type = contentType.prefix { $0 != ";" && $0 != " " }.lowercased()
         return type == HTTPResponse.json || type.hasSuffix("+json") || type == "text/plain"
             || type == "application/x-www-form-urlencoded" || type == "application/octet-stream"

@@ -63,9 +63,9 @@ final class Connections: Sendable {
         open.withLock { open in
             for connection in open.values {
                 guard let wait = connection.overdue(at: now) else { continue }
-                shutdown(connection.socket, Int32(SHUT_RDWR))
-                connection.wait(for: wait, until: .max)  // once is enough
                 overdueCounts[Int(wait.rawValue)].add()
+                connection.wait(for: wait, until: .max)  // once is enough
+                shutdown(connection.socket, Int32(SHUT_RDWR))
             }
         }
     }

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Engine
 import Glibc
 import Synchronization
 
@@ -65,11 +66,11 @@ public final class HTTPServer: Sendable {
     public let address: SocketAddress
     private let core: ServerCore
     private let running: Mutex<Running?>
-    private let stopWatch: WakeUp
+    private let isStopped: Guarded<Bool>
 
     private struct Running: Sendable {
         let daemon: Daemon
-        let watch: BackgroundThread
+        let watch: Thread
     }
 
     /// Binds and starts. Requests are accepted from here on.
@@ -82,19 +83,16 @@ public final class HTTPServer: Sendable {
         address = socket.address
         let core = ServerCore(configuration, handler: handler)
         self.core = core
-        guard let stopWatch = WakeUp() else { throw .system("pipe", errno) }
-        self.stopWatch = stopWatch
+        Self.allowDescriptors(configuration.limits.connections + 256)
         let daemon = try Daemon(
             core: core, listening: socket, threads: min(max(configuration.threads, 2), 64))
         let tick = configuration.limits.deadlineTickMilliseconds
-        let watch = BackgroundThread {
-            while !stopWatch.sleep(milliseconds: tick) {
+        let isStopped = Guarded(false)
+        self.isStopped = isStopped
+        let watch = Thread(name: "deadlines") {
+            while isStopped.wait(milliseconds: tick, for: { $0 ? true : nil }) == nil {
                 core.connections.shutDownOverdue(at: monotonicMilliseconds())
             }
-        }
-        guard let watch else {
-            daemon.stop()
-            throw .system("pthread_create", errno)
         }
         running = Mutex(Running(daemon: daemon, watch: watch))
     }
@@ -114,8 +112,18 @@ public final class HTTPServer: Sendable {
         // Answered is not sent. The answers' own deadline ends this for clients that do not read.
         waitUntilIdle(until: monotonicMilliseconds() + core.limits.answerMilliseconds)
         running.daemon.stop()
-        stopWatch.raise()
+        isStopped.signal { $0 = true }
         running.watch.join()
+    }
+
+    /// Raises the process's limit of open files as far as the system lets us: the usual 1024 is
+    /// less than the connections we mean to hold.
+    private static func allowDescriptors(_ count: Int) {
+        var limit = rlimit()
+        let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(kind, &limit) == 0, limit.rlim_cur < rlim_t(count) else { return }
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(count))
+        setrlimit(kind, &limit)
     }
 
     private func waitUntilIdle(until deadline: Int64) {

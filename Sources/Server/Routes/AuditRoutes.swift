@@ -18,6 +18,10 @@ struct AuditRoutes {
             .optional("until", .instant, "Up to this instant, itself included."),
             .optional("kind", .names(RecordKind.self)),
             .optional("subject", .string(maxBytes: 32), "A person's or device's pseudonym."),
+            .optional("app", .string(maxBytes: 64), "For operators: of this app only."),
+            .optional(
+                "environment", .names(DataEnvironment.self),
+                "For operators: of this environment only."),
             .optional("order", .choice(["ascending", "descending"])),
             .optional("limit", .integer(1...1_000), "100 unless said otherwise."),
             .optional("cursor", .integer(1...Int64.max), "`next` of the page before."),
@@ -43,8 +47,9 @@ struct AuditRoutes {
 
     private static func query(_ call: Call) throws(Problem) -> EntryQuery {
         var query = EntryQuery()
-        query.app = call.principal?.tenant?.app
-        query.environment = call.principal?.tenant?.environment.rawValue
+        let own = call.principal?.tenant
+        query.app = own?.app ?? call.query["app"]
+        query.environment = own?.environment.rawValue ?? call.query["environment"]
         query.kind = call.query["kind"].flatMap(RecordKind.init(rawValue:))
         query.since = call.query["since"].flatMap { Instant(rfc3339: $0) }
         query.until = call.query["until"].flatMap { Instant(rfc3339: $0) }
@@ -52,12 +57,20 @@ struct AuditRoutes {
         query.limit = call.query["limit"].flatMap { Int($0) } ?? 100
         query.cursor = call.query["cursor"].flatMap { Int64($0) }
         guard let text = call.query["subject"] else { return query }
-        guard let pseudonym = Pseudonym(text), let tenant = call.principal?.tenant else {
+        guard let pseudonym = Pseudonym(text) else {
             throw Problem(
-                .invalidValue, detail: "Raw ids never stand in a URL; an app's key asks "
-                    + "POST /v1/subjects/pseudonym for the pseudonym.",
+                .invalidValue, detail: "Raw ids never stand in a URL; "
+                    + "POST /v1/subjects/pseudonym gives the pseudonym.",
                 field: "subject", allowed: ["a pseudonym of 32 hexadecimal digits"])
         }
+        guard let app = query.app,
+            let environment = query.environment.flatMap(DataEnvironment.init(rawValue:))
+        else {
+            throw Problem(
+                .missingField, detail: "A person is known to one app in one environment.",
+                field: query.app == nil ? "app" : "environment")
+        }
+        let tenant = Tenant(app: app, environment: environment)
         query.about = (pseudonym, EntityKey.all(about: pseudonym, of: tenant))
         return query
     }

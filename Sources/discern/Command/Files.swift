@@ -1,7 +1,6 @@
 import Glibc
-import Time
 
-/// The little that the `cel` commands need of the file system.
+/// The little that the commands need of the file system.
 enum Files {
     /// The content of a file; nil with `errno` set where it cannot be read.
     static func read(_ path: String) -> [UInt8]? {
@@ -42,33 +41,5 @@ enum Files {
     static func name(_ path: String) -> String {
         let last = path.split(separator: "/").last ?? ""
         return String(last.split(separator: ".").first ?? last)
-    }
-}
-
-/// The time zones that this system has installed.
-enum SystemZones {
-    private static let folder = "/usr/share/zoneinfo"
-
-    /// All zones; only UTC where none are installed.
-    static func load() -> ZoneDatabase {
-        var zones: [String: ZoneRules] = [:]
-        collect(folder, prefix: "", into: &zones)
-        return ZoneDatabase(zones: zones, digest: "system")
-    }
-
-    private static func collect(
-        _ folder: String, prefix: String, into zones: inout [String: ZoneRules]
-    ) {
-        for path in Files.list(folder, ending: "") {
-            let name = String(path.dropFirst(folder.utf8.count + 1))
-            // `right` and `posix` hold every zone once more.
-            if name.hasPrefix(".") || name == "right" || name == "posix" { continue }
-            if Files.isFolder(path) {
-                collect(path, prefix: prefix + name + "/", into: &zones)
-            } else if let bytes = Files.read(path) {
-                // Other files, such as tables, lie beside the zones.
-                zones[prefix + name] = try? ZoneRules(name: prefix + name, tzif: bytes)
-            }
-        }
     }
 }

@@ -1,0 +1,46 @@
+import Engine
+import JSON
+import Storage
+import Time
+
+/// A data folder as a command uses it: through the server that runs on it, or, where none
+/// does, by holding its lock. There is never a second writer.
+enum DataAccess {
+    static let option = Option.value("data", "d", "DIR", "the data folder (discern-data)")
+
+    static func folder(_ arguments: Arguments) -> String { arguments["data"] ?? "discern-data" }
+
+    /// Does the one or the other.
+    static func use<R>(
+        _ arguments: Arguments, server: (ServerClient) throws -> R, engine: (Engine) throws -> R
+    ) throws -> R {
+        let path = folder(arguments)
+        if let running = try RunningServer.find(data: path) {
+            return try server(ServerClient(server: running))
+        }
+        let store = try SQLiteStore(folder: DataFolder(path: path))
+        defer { store.close() }
+        let opened = try Engine(store: store, zones: .utc)
+        defer { opened.stop() }
+        return try engine(opened)
+    }
+
+    /// Performs an administrative command of the operator.
+    static func administer(_ engine: Engine, _ command: AdministrationCommand) throws {
+        let reply = engine.perform(
+            Submission(tenant: nil, actor: "operator", command: .administer(command)))
+        if case .refused(let refusal) = reply.content { throw CommandRefused(refusal: refusal) }
+    }
+}
+
+/// The engine refused a command.
+struct CommandRefused: Error, CustomStringConvertible {
+    var refusal: Refusal
+
+    var description: String {
+        let field = refusal.field.map { "\($0): " } ?? ""
+        let allowed = refusal.allowed.prefix(20).map(\.text).joined(separator: ", ")
+        return field + refusal.detail + (allowed.isEmpty ? "" : " (allowed: \(allowed))")
+            + " [\(refusal.code.rawValue)]"
+    }
+}

@@ -1,0 +1,71 @@
+import JSON
+
+/// An entry of the ledger as one line for people.
+enum EntryLine {
+    static func text(_ entry: JSONValue) -> String {
+        let envelope = entry["envelope"] ?? .null
+        let sequence = envelope["sequence"]?.intValue.map(String.init) ?? "?"
+        let kind = envelope["kind"]?.stringValue ?? "?"
+        let app = envelope["app"]?.stringValue ?? ""
+        let owner = app.isEmpty ? "-" : "\(app)/\(envelope["environment"]?.stringValue ?? "")"
+        let parts = [
+            pad(sequence, 6, left: true), envelope["at"]?.stringValue ?? "?", pad(kind, 13),
+            pad(owner, 18), summary(kind, entry["payload"] ?? .null),
+        ]
+        return parts.joined(separator: "  ")
+    }
+
+    private static func summary(_ kind: String, _ payload: JSONValue) -> String {
+        let command = payload["command"] ?? .null
+        let result = payload["result"] ?? .null
+        switch kind {
+        case "evaluation":
+            let decision = result["decision"] ?? .null
+            let steps = (decision["steps"]?.arrayValue ?? []).compactMap(\.stringValue)
+            return [
+                text(command, "requestID"), text(command, "category"),
+                text(result["acting"] ?? .null, "outcome"), "→", text(decision, "friction"),
+                steps.joined(separator: "+"), text(decision, "holdFor"),
+            ].filter { !$0.isEmpty }.joined(separator: " ")
+        case "authorization": return text(command, "category") + " " + text(command, "status")
+        case "consumption": return text(command, "evaluationID") + " " + text(command, "status")
+        case "label":
+            return [
+                text(command, "evaluationID"), text(command, "label"), text(command, "category"),
+            ].joined(separator: " ")
+        case "donation":
+            let next = text(result, "nextEligibleAt")
+            return text(command["donation"] ?? .null, "reason") + " → "
+                + (result["grant"] == nil ? "hold" : "ask")
+                + (next.isEmpty ? "" : ", next \(next)")
+        case "grantOutcome": return text(command, "grantID") + " " + text(command, "outcome")
+        case "sandboxClock": return "+" + text(command, "advance")
+        case "app": return text(command, "app")
+        case "key": return text(command, "keyID") + " " + text(command, "name")
+        case "keyRevocation": return text(command, "keyID")
+        case "activation": return policy(command)
+        case "policies":
+            let files = command["files"]?.arrayValue?.count ?? 0
+            let acting = (result["activations"]?.arrayValue ?? []).map(policy)
+            let faults = result["faults"]?.arrayValue?.count ?? 0
+            if faults > 0 { return "not loaded: \(faults) faults" }
+            return "\(files) files" + (acting.isEmpty ? "" : ", acting: ")
+                + acting.joined(separator: " ")
+        default: return ""
+        }
+    }
+
+    private static func policy(_ activation: JSONValue) -> String {
+        let policy = activation["policy"] ?? .null
+        return text(policy, "name") + "@" + (policy["version"]?.intValue.map(String.init) ?? "?")
+    }
+
+    private static func text(_ value: JSONValue, _ name: String) -> String {
+        value[name]?.stringValue ?? ""
+    }
+
+    private static func pad(_ text: String, _ width: Int, left: Bool = false) -> String {
+        let space = String(repeating: " ", count: max(0, width - text.count))
+        return left ? space + text : text + space
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+
+/// All commands, and how one is found and run.
+enum CommandTable {
+    static var commands: [Command] {
+        [
+            ServeCommand.command, CheckCommand.command, TestCommand.command, EvalCommand.command,
+            AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
+            KeysCommand.revoke, AuditListCommand.command, CELCommands.eval, CELCommands.check,
+            CELCommands.conformance, version,
+        ]
+    }
+
+    private static var version: Command {
+        Command(name: "version", summary: "Print the version.") { _ in
+            Terminal.print("discern \(Version.current)")
+            return ExitStatus.fine
+        }
+    }
+
+    /// Runs what the words call for.
+    static func run(_ words: [String]) -> Int32 {
+        guard let first = words.first, !["help", "--help", "-h"].contains(first) else {
+            Terminal.print(overview)
+            return words.isEmpty ? ExitStatus.usage : ExitStatus.fine
+        }
+        if first == "--version" { return run(["version"]) }
+        let found = commands.filter { command in
+            words.starts(with: command.name.split(separator: " ").map(String.init))
+        }
+        guard let command = found.max(by: { $0.name.count < $1.name.count }) else {
+            return unknown(words)
+        }
+        let rest = Array(words.dropFirst(command.name.split(separator: " ").count))
+        if rest.contains("--help") || rest.contains("-h") {
+            Terminal.print(command.help)
+            return ExitStatus.fine
+        }
+        return run(command, rest)
+    }
+
+    private static func run(_ command: Command, _ words: [String]) -> Int32 {
+        do {
+            return try command.run(try Arguments(words, for: command))
+        } catch let error as UsageError {
+            Terminal.say("discern \(command.name): \(error.message)")
+            Terminal.say("`discern \(command.name) --help` tells what it takes")
+            return ExitStatus.usage
+        } catch {
+            Terminal.say("discern \(command.name): \(error)")
+            return ExitStatus.failure
+        }
+    }
+
+    private static func unknown(_ words: [String]) -> Int32 {
+        let below = commands.filter { $0.name.hasPrefix(words[0] + " ") }
+        if below.isEmpty {
+            Terminal.say("discern: there is no command `\(words[0])`; `discern help` lists them")
+        } else {
+            Terminal.say("discern \(words[0]): which of these?")
+            for command in below { Terminal.say("  \(command.name)  \(command.summary)") }
+        }
+        return ExitStatus.usage
+    }
+
+    private static var overview: String {
+        let width = commands.map(\.name.count).max() ?? 0
+        let lines = commands.map { command in
+            "  \(command.name)\(String(repeating: " ", count: width - command.name.count))  "
+                + command.summary
+        }
+        return """
+            discern decides how much to interrupt a person.
+
+            usage: discern COMMAND [options] [arguments]
+
+            commands:
+            \(lines.joined(separator: "\n"))
+
+            `discern COMMAND --help` tells what a command takes.
+            Exit status: 0 fine, 1 failure, 2 usage, 3 policies invalid, 4 tests failed,
+            5 nothing tested or below the threshold, 6 audit log broken.
+            """
+    }
+}
+
+/// The version of the program.
+enum Version {
+    static let current = "0.1.0"
+}

@@ -1,0 +1,112 @@
+import Engine
+import Glibc
+import JSON
+import Ledger
+import Server
+import Storage
+import Time
+
+/// No policy acts, and those of the folder are invalid: there is nothing to serve.
+struct PoliciesRefused: Error {
+    var report: String
+}
+
+/// A running service: store, engine, policies, HTTP, in the order they depend on each other.
+final class Running {
+    private let folder: DataFolder
+    private let store: SQLiteStore
+    private let engine: Engine
+    private let policies: PolicyFolder
+    private let service: Service
+    private let log: Log
+    /// How long stopping waits for answers under way.
+    private static let drainMilliseconds: Int64 = 10_000
+
+    init(_ options: ServeOptions, log: Log) throws {
+        self.log = log
+        let zones = SystemZones.load()
+        folder = try DataFolder(path: options.data)
+        store = try SQLiteStore(folder: folder)
+        engine = try Engine(store: store, zones: zones)
+        policies = PolicyFolder(
+            path: options.policies, zones: zones, activates: options.isDevelopment)
+        do {
+            try Self.administer(engine, .configure(options.configuration, zones: zones.digest))
+            try Self.loadPolicies(policies, engine, log)
+            let operatorKey = try OperatorKey.ensure(engine, folder: folder)
+            let key = options.isDevelopment ? try DevelopmentKey.ensure(engine, folder) : nil
+            service = try Self.serve(engine, store, folder, policies, options, log)
+            if let key { Terminal.print("DISCERN_KEY=\(key)") }
+            try RunningServer(address: "\(service.address)", operatorKey: operatorKey)
+                .write(to: folder)
+        } catch {
+            engine.stop()
+            store.close()
+            throw error
+        }
+        Terminal.print("listening on http://\(service.address)")
+        log.info(
+            "started", [("address", .word("\(service.address)")), ("data", .word(options.data))])
+    }
+
+    private static func serve(
+        _ engine: Engine, _ store: SQLiteStore, _ folder: DataFolder, _ policies: PolicyFolder,
+        _ options: ServeOptions, _ log: Log
+    ) throws -> Service {
+        let backend = Backend(
+            engine: engine, ledger: store.reader,
+            pseudonymizer: Pseudonymizer(key: folder.pseudonymKey), limits: ServerLimits(),
+            reloadPolicies: { policies.reload(engine, actor: $0) })
+        return try Service(
+            backend: backend, address: options.address, threads: options.threads,
+            version: Version.current, log: log)
+    }
+
+    static func administer(_ engine: Engine, _ command: AdministrationCommand) throws {
+        let reply = engine.perform(
+            Submission(tenant: nil, actor: "system", command: .administer(command)))
+        if case .refused(let refusal) = reply.content { throw refusal }
+    }
+
+    /// Bad policies keep what acted before; only where nothing acts there is no point in going on.
+    private static func loadPolicies(_ policies: PolicyFolder, _ engine: Engine, _ log: Log) throws {
+        let (load, report) = policies.load()
+        let reply = engine.perform(
+            Submission(tenant: nil, actor: "system", command: .administer(.loadPolicies(load))))
+        if !report.isEmpty { Terminal.say(report) }
+        guard case .refused(let refusal) = reply.content else { return }
+        guard !engine.directory.registry.activations.isEmpty else {
+            throw PoliciesRefused(report: "\(refusal.detail)")
+        }
+        log.warning("policies not loaded", [("detail", .word(refusal.detail))])
+    }
+
+    /// Reads the policies again, on SIGHUP.
+    func reload() {
+        let (load, report) = policies.load()
+        if !report.isEmpty { Terminal.say(report) }
+        let reply = engine.perform(
+            Submission(tenant: nil, actor: "system", command: .administer(.loadPolicies(load))))
+        switch reply.content {
+        case .administered(.loaded(let added, let activated)):
+            log.info(
+                "policies loaded",
+                [
+                    ("added", .word(added.joined(separator: " "))),
+                    ("activated", .word(activated.joined(separator: " "))),
+                ])
+        case .refused(let refusal):
+            log.error("policies not loaded", [("detail", .word(refusal.detail))])
+        default: break
+        }
+    }
+
+    /// Answers what was accepted, then closes the database in good order.
+    func stop() {
+        service.stop(drainMilliseconds: Self.drainMilliseconds)
+        engine.stop()
+        store.close()
+        RunningServer.remove(from: folder)
+        log.info("stopped")
+    }
+}

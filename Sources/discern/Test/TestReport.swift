@@ -1,0 +1,91 @@
+import Engine
+import JSON
+
+/// The results of tests as text, JSON, or JUnit's XML.
+enum TestReport {
+    static func pretty(_ results: [PolicyTestResult], isVerbose: Bool) -> String {
+        var lines: [String] = []
+        for result in results where isVerbose || !result.failures.isEmpty {
+            let mark = result.failures.isEmpty ? "ok  " : "FAIL"
+            lines.append("\(mark) \(result.policy) / \(result.section) / \(result.name)")
+            guard !result.failures.isEmpty else { continue }
+            lines.append("     \(result.path):\(result.line)")
+            lines += result.failures.map { "     \($0)" }
+            for rule in result.rules?.arrayValue ?? [] { lines.append("       " + Self.line(rule)) }
+        }
+        let failed = results.count { !$0.failures.isEmpty }
+        lines.append("\(results.count - failed) passed, \(failed) failed")
+        return lines.joined(separator: "\n")
+    }
+
+    /// `rule: verdict  name=value …`
+    static func line(_ rule: JSONValue) -> String {
+        let name = rule["rule"]?.stringValue ?? "?"
+        var text = "\(name): \(rule["verdict"]?.stringValue ?? "?")"
+        if let mode = rule["mode"]?.stringValue { text += " (\(mode))" }
+        if let missing = rule["missing"]?.arrayValue {
+            text += ", missing " + missing.compactMap(\.stringValue).joined(separator: ", ")
+        }
+        if let error = rule["error"]?["message"]?.stringValue { text += ", \(error)" }
+        let read = rule["read"]?.objectValue?.members.map { "\($0.key)=\($0.value.text)" } ?? []
+        return read.isEmpty ? text : text + "  " + read.joined(separator: " ")
+    }
+
+    static func json(_ results: [PolicyTestResult]) -> JSONValue {
+        let failed = results.count { !$0.failures.isEmpty }
+        return [
+            "passed": .int(Int64(results.count - failed)), "failed": .int(Int64(failed)),
+            "tests": .array(
+                results.map { result in
+                    var object: JSONObject = [
+                        "policy": .string(result.policy), "section": .string(result.section),
+                        "name": .string(result.name), "file": .string(result.path),
+                        "line": .int(Int64(result.line)),
+                        "passed": .bool(result.failures.isEmpty),
+                    ]
+                    if !result.failures.isEmpty {
+                        object["failures"] = .array(result.failures.map { .string($0) })
+                        object["rules"] = result.rules
+                    }
+                    return .object(object)
+                }),
+        ]
+    }
+
+    static func junit(_ results: [PolicyTestResult]) -> String {
+        let failed = results.count { !$0.failures.isEmpty }
+        var lines = [
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+            "<testsuite name=\"discern\" tests=\"\(results.count)\" failures=\"\(failed)\">",
+        ]
+        for result in results {
+            let name = "\(result.section) / \(result.name)"
+            let start = "  <testcase classname=\"\(escaped(result.policy))\" name=\"\(escaped(name))\""
+            if result.failures.isEmpty {
+                lines.append(start + "/>")
+            } else {
+                let message = escaped(result.failures.joined(separator: "\n"))
+                lines.append(start + "><failure message=\"\(message)\"/></testcase>")
+            }
+        }
+        return (lines + ["</testsuite>"]).joined(separator: "\n")
+    }
+
+    /// Text inside of an attribute. Control characters have no place in XML 1.0 at all.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n": result += "&#10;"
+            case "\t": result += "&#9;"
+            default:
+                if scalar.value >= 0x20 { result.unicodeScalars.append(scalar) } else { result += "?" }
+            }
+        }
+        return result
+    }
+}
