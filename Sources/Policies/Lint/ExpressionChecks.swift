@@ -32,11 +32,6 @@ final class ExpressionChecks {
             checkValues(ast, id, map, environment, sink)
             pending.append(contentsOf: ast.children(of: id))
         }
-        for failure in ConstantFailures(program: program).find() {
-            sink.error(
-                .alwaysFails, "this can only fail: \(failure.message)",
-                at: map.range(utf8: failure.range))
-        }
     }
 
     /// A comparison with a text that the value can never be is a slip of the pen.

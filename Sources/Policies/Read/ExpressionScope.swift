@@ -107,11 +107,7 @@ struct ExpressionScope {
             return nil
         }
         let result = environment.compile(map.text)
-        for finding in result.diagnostics {
-            sink.add(
-                finding.severity == .error ? .error : .warning, finding.code, finding.message,
-                map.range(utf8: finding.range), finding.help)
-        }
+        report(result, map)
         guard let program = result.program else { return nil }
         let use = program.slotUse
         used.formUnion(use.read)
@@ -123,6 +119,26 @@ struct ExpressionScope {
             source: map.text, program: program, reads: use.read.sorted(),
             deepReads: deepReads(use.read), deepTests: deepTests(use), map: map)
         return Compiled(expression: expression, map: map)
+    }
+
+    /// What can only fail is refused here, where it would be a rule that never does its work; to
+    /// the language alone it is doubtful.
+    private func report(_ result: CompileResult, _ map: ScalarMap) {
+        let failing = "cel.alwaysFails"
+        for finding in result.diagnostics {
+            let isError = finding.severity == .error || finding.code == failing
+            sink.add(
+                isError ? .error : .warning, finding.code, finding.message,
+                map.range(utf8: finding.range), finding.help)
+        }
+        guard let program = result.program else { return }
+        let known = result.diagnostics.filter { $0.code == failing }.map(\.range)
+        for failure in ConstantFailures(program: program).find()
+        where !known.contains(where: { $0.overlaps(failure.range) }) {
+            sink.add(
+                .error, failing, "this can only fail: \(failure.message)",
+                map.range(utf8: failure.range), nil)
+        }
     }
 
     private func checkType(_ program: Program, _ role: Role, _ node: YAMLNode) {
