@@ -51,11 +51,6 @@ public struct Scorecard: Sendable {
     /// The names of what it reads, in the order of the file.
     public var inputs: [String] { definition.inputs.map(\.name) }
 
-    /// Scores an event. `feature` gives the value of an input by name, nil where it is missing.
-    public func evaluate(_ feature: (String) -> FeatureValue?) -> ScorecardResult {
-        evaluate(at: { feature(definition.inputs[$0].name) })
-    }
-
     /// Scores an event. `feature` gives the value of an input by its place in ``inputs``, nil
     /// where it is missing.
     public func evaluate(at feature: (Int) -> FeatureValue?) -> ScorecardResult {
