@@ -67,17 +67,26 @@ let package = Package(
         // Floor 4: the decision core
         module(
             "Engine",
-            ["CEL", "JSON", "Ledger", "Policies", "ReviewPrompts", "Scoring", "Time", "TrustInsights"]),
+            [
+                "CEL", "JSON", "Ledger", "Policies", "ReviewPrompts", "Scoring", "Time",
+                "TrustInsights",
+            ]),
 
         // Floor 5: the walls
         module("Storage", ["CSQLite", "Engine", "JSON", "Ledger", "Time"]),
-        module("Server", ["CMicroHTTPD", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Time", "TrustInsights"]),
+        module(
+            "Server",
+            [
+                "CMicroHTTPD", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Time",
+                "TrustInsights",
+            ]),
 
         // Floor 6: arguments in, exit status out
         .executableTarget(
             name: "discern",
             dependencies: [
-                "CCurl", "CEL", "CELConformance", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Scoring",
+                "CCurl", "CEL", "CELConformance", "Engine", "JSON", "Ledger", "Policies",
+                "ReviewPrompts", "Scoring",
                 "Server", "Storage", "Time", "TrustInsights",
             ],
             swiftSettings: strict),
@@ -88,8 +97,12 @@ let package = Package(
         tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
         tests("PoliciesTests", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
-        tests("EngineTests", ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
-        tests("StorageTests", ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
+        tests(
+            "EngineTests",
+            ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
+        tests(
+            "StorageTests",
+            ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
         tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
         tests("ScenarioTests", ["JSON", "Time"]),
     ],

@@ -138,6 +138,7 @@ extension Emitter {
         into dst: Int32
     ) {
         let left = operand(arguments[0], scratch: dst)
+        if left == dst { markTest(decidedBy: short, dst) }
         let jump = add(Instruction(short, dst: dst, a: left))
         let right = operand(arguments[1])
         add(Instruction(full, dst: dst, a: left, b: right))

@@ -99,6 +99,17 @@ struct Emitter {
 
     var position: Int32 { Int32(instructions.count) }
 
+    /// If the last instruction is a comparison into `dst`, lets it take the short circuit that is
+    /// about to follow: nothing can jump between the two.
+    mutating func markTest(decidedBy short: Instruction.Operation, _ dst: Int32) {
+        guard let last = instructions.indices.last, instructions[last].dst == dst else { return }
+        switch instructions[last].operation {
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .equal, .notEqual:
+            instructions[last].count = short == .orShort ? 2 : 1
+        default: break
+        }
+    }
+
     /// Lets an instruction added before jump to here.
     mutating func land(_ index: Int) { instructions[index].b = position }
     mutating func land(_ indices: [Int]) { for index in indices { land(index) } }

@@ -60,7 +60,9 @@ extension EvaluateCommand {
                 default: throw Refusal.forced(code)
                 }
             }
-            if authorization.status == .authorized { try checkDevice(at: context.now, in: context.tenant.environment) }
+            if authorization.status == .authorized {
+                try checkDevice(at: context.now, in: context.tenant.environment)
+            }
             let events = context.subject.events(judging: requestKey)
             try acting.checkEventCount(events, at: context.now)
             let judging = Judging(

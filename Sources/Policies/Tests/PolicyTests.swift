@@ -168,6 +168,11 @@ public struct PolicyTests: Sendable {
         public let errored: [String]?
         /// `explanations:`: by rule, the text that must be given.
         public let explanations: [Explanation]?
+
+        /// Looks at nothing.
+        package static let nothing = Expectation(
+            outcome: nil, isDegraded: nil, friction: nil, steps: nil, holdFor: nil, notify: nil,
+            matched: nil, notMatched: nil, notEvaluated: nil, errored: nil, explanations: nil)
     }
 
     /// The text that a rule must give.

@@ -21,7 +21,8 @@ struct AdministrationRoutes {
             let apps = backend.engine.directory.registry.apps.sorted { $0.key < $1.key }
             responder.answer(
                 .json([
-                    "apps": .array(apps.map { ["app": .string($0.key), "name": .string($0.value)] })
+                    "apps": .array(
+                        apps.map { ["app": .string($0.key), "name": .string($0.value)] })
                 ]))
         }
     }

@@ -59,7 +59,8 @@ struct AuditRoutes {
         guard let text = call.query["subject"] else { return query }
         guard let pseudonym = Pseudonym(text) else {
             throw Problem(
-                .invalidValue, detail: "Raw ids never stand in a URL; "
+                .invalidValue,
+                detail: "Raw ids never stand in a URL; "
                     + "POST /v1/subjects/pseudonym gives the pseudonym.",
                 field: "subject", allowed: ["a pseudonym of 32 hexadecimal digits"])
         }

@@ -26,7 +26,8 @@ enum EvaluationShape {
                     .optional(
                         "modelVersion", .string(maxBytes: 32),
                         "`current` (the acting one) unless said otherwise."),
-                ]), max: TrustLimits.insights), "The insights to answer; the current one if left out."),
+                ]), max: TrustLimits.insights),
+            "The insights to answer; the current one if left out."),
         .optional(
             "device",
             .object([

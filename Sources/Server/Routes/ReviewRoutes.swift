@@ -1,5 +1,6 @@
 import Engine
 import JSON
+import Policies
 import ReviewPrompts
 import Time
 

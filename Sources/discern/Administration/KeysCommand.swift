@@ -9,7 +9,9 @@ enum KeysCommand {
             options: [
                 .value("app", "a", "APP", "the app it belongs to; none for an operator's key"),
                 .value("environment", "e", "ENV", "sandbox (default) or production"),
-                .value("scopes", "s", "LIST", "of \(Scope.names.joined(separator: ",")); all if left out"),
+                .value(
+                    "scopes", "s", "LIST",
+                    "of \(Scope.names.joined(separator: ",")); all if left out"),
                 .value("name", "n", "NAME", "a note for people"), DataAccess.option,
             ],
             discussion: "Only a hash of the key is stored: whoever loses it needs a new one.",
@@ -87,7 +89,8 @@ enum KeysCommand {
         _ id: String, _ app: String?, _ environment: String?, _ scopes: [String], _ name: String
     ) -> String {
         let owner = app.map { "\($0)/\(environment ?? "")" } ?? "operator"
-        return "\(id)  \(owner)  \(scopes.joined(separator: ","))" + (name.isEmpty ? "" : "  \(name)")
+        return "\(id)  \(owner)  \(scopes.joined(separator: ","))"
+            + (name.isEmpty ? "" : "  \(name)")
     }
 
     static var revoke: Command {

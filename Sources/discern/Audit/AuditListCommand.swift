@@ -13,9 +13,12 @@ enum AuditListCommand {
                 .value("app", "a", "APP", "only of this app"),
                 .value("environment", "e", "ENV", "only of sandbox or production"),
                 .value("kind", "k", "KIND", "only of this kind, such as evaluation or label"),
-                .value("since", nil, "TIME", "from then on: 2026-11-30T12:00:00Z, or 2h for two hours ago"),
+                .value(
+                    "since", nil, "TIME",
+                    "from then on: 2026-11-30T12:00:00Z, or 2h for two hours ago"),
                 .value("until", nil, "TIME", "up to then"),
-                .value("subject", nil, "ID", "only about this person; needs --app and --environment"),
+                .value(
+                    "subject", nil, "ID", "only about this person; needs --app and --environment"),
                 .value("device", nil, "ID", "only about this device; likewise"),
                 .value("limit", nil, "N", "how many at most (100)"),
                 .value("cursor", nil, "N", "go on where a page ended"),

@@ -35,11 +35,11 @@ enum CELCommands {
         for (name, text) in try variables(arguments, separator: "=") {
             let value: Value
             do throws(JSONError) {
-                value = CELValueText.value(try JSONReader.parse(Array(text.utf8)))
+                value = JSONBridge.value(try JSONReader.parse(Array(text.utf8)))
             } catch {
                 throw UsageError("--var \(name): \(error.message) at offset \(error.offset)")
             }
-            let slot = try declare(name, CELValueText.type(of: value), in: &environment)
+            let slot = try declare(name, JSONBridge.type(of: value), in: &environment)
             values.append((slot, value))
         }
         guard let program = compile(expression, environment) else {
@@ -49,7 +49,7 @@ enum CELCommands {
         for (slot, value) in values { activation.set(slot, value) }
         switch program.evaluate(&activation).outcome {
         case .success(let value):
-            Terminal.print(CELValueText.text(value))
+            Terminal.print(JSONBridge.text(value))
             return ExitStatus.fine
         case .failure(let error):
             let diagnostic = Diagnostic(

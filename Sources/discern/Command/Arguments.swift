@@ -53,7 +53,8 @@ struct Command {
             }
             let width = names.map(\.count).max() ?? 0
             for (option, name) in zip(options, names) {
-                text += "  \(name)\(String(repeating: " ", count: width - name.count))  \(option.help)\n"
+                text +=
+                    "  \(name)\(String(repeating: " ", count: width - name.count))  \(option.help)\n"
             }
         }
         if !discussion.isEmpty { text += "\n\(discussion)\n" }
@@ -135,7 +136,8 @@ struct Arguments {
         guard let text = self[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw UsageError(
-                "--\(name) needs a number from \(range.lowerBound) to \(range.upperBound), not `\(text)`")
+                "--\(name) needs a number from \(range.lowerBound) to \(range.upperBound), not `\(text)`"
+            )
         }
         return number
     }

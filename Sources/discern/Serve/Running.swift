@@ -69,7 +69,8 @@ final class Running {
     }
 
     /// Bad policies keep what acted before; only where nothing acts there is no point in going on.
-    private static func loadPolicies(_ policies: PolicyFolder, _ engine: Engine, _ log: Log) throws {
+    private static func loadPolicies(_ policies: PolicyFolder, _ engine: Engine, _ log: Log) throws
+    {
         let (load, report) = policies.load()
         let reply = engine.perform(
             Submission(tenant: nil, actor: "system", command: .administer(.loadPolicies(load))))

@@ -12,10 +12,13 @@ enum ServeCommand {
         Command(
             name: "serve", summary: "Run the service.",
             options: [
-                .value("listen", "l", "ADDRESS:PORT", "where to listen (127.0.0.1:8080); port 0 takes a free one"),
+                .value(
+                    "listen", "l", "ADDRESS:PORT",
+                    "where to listen (127.0.0.1:8080); port 0 takes a free one"),
                 .value("data", "d", "DIR", "the data folder (discern-data)"),
                 .value("policies", "p", "DIR", "the policy files (Policies)"),
-                .value("config", nil, "FILE", "a JSON file with numbers that differ from the defaults"),
+                .value(
+                    "config", nil, "FILE", "a JSON file with numbers that differ from the defaults"),
                 .flag("dev", nil, "for development: loopback and sandbox only, one key for all"),
                 .value("threads", nil, "N", "threads that read requests and write answers (2)"),
                 .value("log-level", nil, "LEVEL", "debug, info (default), warning or error"),
@@ -100,7 +103,8 @@ struct ServeOptions {
         } catch let refusal as Refusal {
             let allowed = refusal.allowed.map(\.text).joined(separator: ", ")
             throw UsageError(
-                "--config: \(path): \(refusal.field ?? "/"): \(refusal.detail); allowed: \(allowed)")
+                "--config: \(path): \(refusal.field ?? "/"): \(refusal.detail); allowed: \(allowed)"
+            )
         }
     }
 }

@@ -60,7 +60,8 @@ enum TestReport {
         ]
         for result in results {
             let name = "\(result.section) / \(result.name)"
-            let start = "  <testcase classname=\"\(escaped(result.policy))\" name=\"\(escaped(name))\""
+            let start =
+                "  <testcase classname=\"\(escaped(result.policy))\" name=\"\(escaped(name))\""
             if result.failures.isEmpty {
                 lines.append(start + "/>")
             } else {
@@ -83,7 +84,11 @@ enum TestReport {
             case "\n": result += "&#10;"
             case "\t": result += "&#9;"
             default:
-                if scalar.value >= 0x20 { result.unicodeScalars.append(scalar) } else { result += "?" }
+                if scalar.value >= 0x20 {
+                    result.unicodeScalars.append(scalar)
+                } else {
+                    result += "?"
+                }
             }
         }
         return result

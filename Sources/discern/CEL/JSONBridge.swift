@@ -3,7 +3,7 @@ import JSON
 import Time
 
 /// JSON to CEL values and back, as the command line shows them.
-enum CELValueText {
+enum JSONBridge {
     /// Numbers without a point are ints, objects are maps with string keys.
     static func value(_ json: JSONValue) -> Value {
         switch json {

@@ -1,0 +1,57 @@
+# Discern: `make run` serves, `make test` tests, `make check` is the gate.
+
+PACKAGES = libsqlite3-dev libmicrohttpd-dev libssl-dev libyaml-dev libcurl4-openssl-dev \
+	libsimdjson-dev libre2-dev pkg-config tzdata curl
+BINARY = .build/release/discern
+SWIFT_TEST = swift test --parallel
+
+.PHONY: help dependencies build run test test-debug test-release check format lint bench clean
+
+help:
+	@echo 'make run      build and serve for development, on 127.0.0.1:8080'
+	@echo 'make test     all tests, in debug and in release'
+	@echo 'make check    the gate: format, then all tests; warnings are errors'
+	@echo 'make format   format all sources'
+	@echo 'make bench    measure against the floor (minutes)'
+
+# Debian's packages that are missing are installed; nothing happens when all are there.
+dependencies:
+	@missing=$$(for p in $(PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+		echo "installing: $$missing"; \
+		sudo=$$(if [ "$$(id -u)" = 0 ]; then echo; else echo sudo; fi); \
+		$$sudo apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+
+build: dependencies
+	swift build -c release
+
+run: build
+	exec $(BINARY) serve --dev
+
+# The binary is built first, since the scenario tests start it.
+test: test-debug test-release
+
+test-debug: dependencies
+	swift build --build-tests
+	$(SWIFT_TEST) --skip-build
+
+test-release: dependencies
+	swift build -c release --build-tests
+	$(SWIFT_TEST) -c release --skip-build
+
+lint:
+	swift format lint --strict --parallel --recursive Sources Tests Package.swift
+
+format:
+	swift format --in-place --parallel --recursive Sources Tests Package.swift
+
+check: lint test
+
+bench: build
+	Benchmarks/run.sh
+
+clean:
+	swift package clean
