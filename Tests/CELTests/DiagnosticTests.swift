@@ -87,7 +87,10 @@ struct DiagnosticTests {
     ])
     func whatCanOnlyFailIsAWarning(_ marked: String) throws {
         let (text, range) = unmark(marked)
-        let result = try Environment.payment().compile(text)
+        var environment = try Environment.payment()
+        #expect(environment.compile(text).diagnostics.isEmpty)
+        environment.warnsOfConstantFailures = true
+        let result = environment.compile(text)
         #expect(result.program != nil)
         #expect(result.diagnostics.map(\.code) == ["cel.alwaysFails"])
         #expect(result.diagnostics.first?.range == range)
@@ -96,7 +99,9 @@ struct DiagnosticTests {
 
     @Test(arguments: ["attributes.amount / 0.0 > 1.0", "true || 1 / 0 > 1", "[1, 2][1] > 1"])
     func whatCanWorkIsNoWarning(_ text: String) throws {
-        #expect(try Environment.payment().compile(text).diagnostics.isEmpty)
+        var environment = try Environment.payment()
+        environment.warnsOfConstantFailures = true
+        #expect(environment.compile(text).diagnostics.isEmpty)
     }
 
     @Test func invalidUTF8IsNamed() throws {
