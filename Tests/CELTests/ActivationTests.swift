@@ -105,6 +105,19 @@ struct ActivationTests {
         #expect(try program("more.v49", in: environment).evaluate(&activation).value == .int(7))
     }
 
+    @Test func activationsOfAnotherEnvironmentAreRefused() throws {
+        let reads = try program("attributes.amount > 1.0 || has(attributes.payee)", in: environment)
+        var other = Activation(Environment())
+        #expect(reads.evaluate(&other).error?.code == .undeclared)
+        // What reads no slot runs anywhere.
+        #expect(try program("1 + 1", in: environment).evaluate(&other).value == .int(2))
+        // A computed variable that was made for a larger environment.
+        var small = Environment()
+        try small.declare("late", computedBy: reads)
+        var activation = Activation(small)
+        #expect(try program("late", in: small).evaluate(&activation).error?.code == .undeclared)
+    }
+
     @Test func partsAndUse() throws {
         let rule = try program(
             "insight.outcome == 'high' && (attributes.amount > 5.0 || has(attributes.payee)) && [1].all(x, x > 0)",

@@ -68,6 +68,7 @@ struct Machine: ~Copyable {
         cost = 0
         self.costLimit = costLimit
         forcingDepth = 0
+        guard code.slotsNeeded <= slots.count else { return foreign() }
         let result = run(code)
         // Whatever absorbed it on the way: what cost too much has no result.
         return cost > costLimit ? error(.costLimit, "") : result
@@ -91,6 +92,11 @@ struct Machine: ~Copyable {
         }
     }
 
+    /// A program of another environment would read what is not there.
+    private mutating func foreign() -> Cell {
+        error(.undeclared, "a variable of another environment")
+    }
+
     /// Nested computing of slots uses the native stack, so it has a limit of its own.
     private static let deepestForcing = 128
 
@@ -98,6 +104,8 @@ struct Machine: ~Copyable {
         guard slots.indices.contains(slot), let program = slots[slot].program,
             forcingDepth < Self.deepestForcing
         else { return error(.sizeLimit, "computed variables nest too deep") }
+        guard program.code.slotsNeeded <= slots.count, program.code.temporaries <= temporaries
+        else { return foreign() }
         guard let saved = arena.cells(code.temporaries) else { return outOfMemory() }
         saved.update(from: frame, count: code.temporaries)
         let outer = node

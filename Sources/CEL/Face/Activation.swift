@@ -96,6 +96,7 @@ public struct Activation: ~Copyable {
     mutating func evaluateCondition(_ program: Program, costLimit: Int) -> ConditionResult {
         let mark = machine.arena.mark
         let wasForced = machine.forced
+        if !machine.trace.isEmpty { machine.trace.removeAll(keepingCapacity: true) }
         let cell = machine.evaluate(program.code, costLimit: costLimit)
         var result = ConditionResult.notMatched
         if cell.tag == .bool {

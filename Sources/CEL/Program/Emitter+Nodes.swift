@@ -48,7 +48,8 @@ extension Emitter {
         _ node: AST.Node, _ operand: AST.NodeID, _ field: String, into dst: Int32
     ) {
         if case .slot(let slot)? = node.reference {
-            add(Instruction(.present, dst: dst, a: Register.slot(slot)))
+            let register = register(ofSlot: slot)
+            add(Instruction(.present, dst: dst, a: register))
             return
         }
         let source = self.operand(operand, scratch: dst)

@@ -26,6 +26,7 @@ struct Emitter {
     private var unfoldable: Set<AST.NodeID> = []
     private var readsUnknownLocal = false
     private var slotReads: [SlotRead: Int32] = [:]
+    private var slotsNeeded = 0
 
     /// The memory of the constants; a box since the emitter is copied when it tries a folding.
     final class ArenaBox {
@@ -48,6 +49,7 @@ struct Emitter {
         var zones: ZoneDatabase
         var limits: Limits
         var slotReads: [SlotRead: Int32]
+        var slotsNeeded: Int
 
         /// The memory of the constants; a new empty one takes its place.
         func takeArena() -> Arena {
@@ -85,7 +87,7 @@ struct Emitter {
                 constants: constants, arenaBox: arenaBox, regexes: regexes, hosts: hosts,
                 objects: objects, structures: structures, temporaries: temporaries,
                 zones: environment.zones, limits: environment.limits,
-                slotReads: slotReads))
+                slotReads: slotReads, slotsNeeded: slotsNeeded))
     }
 
     // MARK: Building blocks
@@ -151,6 +153,12 @@ struct Emitter {
         return body(&self)
     }
 
+    /// The register of a slot; notes that an activation must have it.
+    mutating func register(ofSlot slot: Int) -> Int32 {
+        slotsNeeded = max(slotsNeeded, slot + 1)
+        return Register.slot(slot)
+    }
+
     // MARK: Nodes
 
     /// The register that holds a node's value; emits what computes it. A value that has no register
@@ -194,7 +202,7 @@ struct Emitter {
         let node = ast[id]
         if case .presence = node.kind { return nil }
         switch node.reference {
-        case .slot(let slot)?: return Register.slot(slot)
+        case .slot(let slot)?: return register(ofSlot: slot)
         case .constant(let value)?: return constant(value)
         case .local(let local)?:
             if let register = localRegisters[local] { return register }
@@ -285,6 +293,7 @@ struct Emitter {
             let full = path + "." + field.name
             let name = constant(Value.string(field.name))
             if let slot = environment.slotOfPath[full] {
+                _ = register(ofSlot: slot)
                 layout.members.append((name, .slot(slot)))
             } else {
                 layout.members.append((name, .object(Int(objectLayout(full)))))
