@@ -26,18 +26,24 @@ private struct KnownGrant {
     var isRequested = false
     var isReturnedInTime = false
 
-    func isOpen(at now: Instant) -> Bool {
-        !isRequested && !isReturnedInTime && now <= grant.leaseEndsAt
+    /// Whether a merge put an older open grant in its place, as the ledger of the subject or of
+    /// the device knows. A device learns of it with the next report.
+    var isSupersededForSubject = false
+    var isSupersededOnDevice = false
+
+    func isOpen(at now: Instant, superseded: Bool) -> Bool {
+        !isRequested && !isReturnedInTime && !superseded && now <= grant.leaseEndsAt
     }
 
-    func counts(at now: Instant) -> Bool {
+    func counts(at now: Instant, superseded: Bool) -> Bool {
         if isRequested { return true }
         if isReturnedInTime { return false }
-        return now <= grant.leaseEndsAt || grant.silence == .count
+        return isOpen(at: now, superseded: superseded) || grant.silence == .count
     }
 }
 
-/// One random history: two subjects, two devices, and every kind of command in any order.
+/// One random history: two subjects that may become one, two devices, and every kind of command in
+/// any order.
 private struct RandomHistory {
     static let reasons = ["use", "day", "both", "windowed", "crash"]
 
@@ -46,6 +52,7 @@ private struct RandomHistory {
     var known: [KnownGrant] = []
     var now = instant("2025-03-20T00:00:00Z")
     var bytes: [UInt8] = []
+    var isMerged = false
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -102,9 +109,10 @@ private struct RandomHistory {
                 .zero, .milliseconds(1), .seconds(30), .minutes(11), .hours(3), .days(1), .days(3),
             ]
             now = now + (gap.randomElement(using: &random) ?? .zero)
-            switch Int.random(in: 0..<10, using: &random) {
-            case 0..<7: if try !donate() { return false }
-            case 7..<9: try report()
+            switch Int.random(in: 0..<40, using: &random) {
+            case 0..<28: if try !donate() { return false }
+            case 28..<36: try report()
+            case 36: if !isMerged { try merge() }
             default: story.subjects["anna"]?.resetCounts()
             }
             guard try survivesJSON(), hasOneOpenGrant() else { return false }
@@ -115,7 +123,8 @@ private struct RandomHistory {
     private mutating func donate() throws -> Bool {
         let reason = Self.reasons.randomElement(using: &random) ?? "use"
         let version = ["1.0", "1.0.1", "1.1", "2.0", "?"].randomElement(using: &random) ?? "1.0"
-        let subject = ["anna", "bert"].randomElement(using: &random) ?? "anna"
+        let either = ["anna", "bert"].randomElement(using: &random) ?? "anna"
+        let subject = isMerged ? "anna" : either
         let device = ["phone", "tablet"].randomElement(using: &random) ?? "phone"
         let age: Time.Duration = Int.random(in: 0..<6, using: &random) == 0 ? .hours(1) : .zero
         let decision = try story.donate(
@@ -136,15 +145,35 @@ private struct RandomHistory {
 
     private mutating func report() throws {
         guard let index = known.indices.suffix(3).randomElement(using: &random) else { return }
-        let wasOpen = known[index].isOpen(at: now)
+        let wasOpen = known[index].isOpen(
+            at: now, superseded: known[index].isSupersededForSubject)
+        let subject = isMerged ? "anna" : known[index].grant.subject
         if Bool.random(using: &random) {
-            try story.report(.requested, of: known[index].grant, at: now)
+            try story.report(.requested, of: known[index].grant, at: now, subject: subject)
             known[index].isRequested = true
         } else if !known[index].isRequested {
-            let reason = "userPostponed"
-            try story.report(.notRequested(reason: reason), of: known[index].grant, at: now)
+            try story.report(
+                .notRequested(reason: "userPostponed"), of: known[index].grant, at: now,
+                subject: subject)
             if wasOpen { known[index].isReturnedInTime = true }
         }
+        known[index].isSupersededOnDevice = known[index].isSupersededForSubject
+    }
+
+    private mutating func merge() throws {
+        let merged = try ReviewPrompts.merge(
+            install: story.subjects["bert"] ?? ReviewSubjectState(), installID: "bert",
+            into: story.subjects["anna"] ?? ReviewSubjectState(), accountID: "anna", now: now)
+        story.subjects["bert"] = merged.install
+        story.subjects["anna"] = merged.account
+        isMerged = true
+        let open = known.indices.filter { known[$0].isOpen(at: now, superseded: false) }
+        // The account's own comes first where both were given at the same instant.
+        let order = open.sorted {
+            (known[$0].grant.grantedAt, known[$0].grant.subject)
+                < (known[$1].grant.grantedAt, known[$1].grant.subject)
+        }
+        for index in order.dropFirst() { known[index].isSupersededForSubject = true }
     }
 
     // MARK: Properties
@@ -153,9 +182,15 @@ private struct RandomHistory {
     private func keepsCaps(_ grant: ReviewGrant) -> Bool {
         for limit in story.policy.limits {
             guard case .max(let count, let window?, let scope) = limit.kind else { continue }
-            let before = known.filter { $0.counts(at: now) && now - $0.grant.grantedAt <= window }
-            let onDevice = before.count { $0.grant.device == grant.device }
-            let ofSubject = before.count { $0.grant.subject == grant.subject }
+            let inWindow = known.filter { now - $0.grant.grantedAt <= window }
+            let onDevice = inWindow.count {
+                $0.grant.device == grant.device
+                    && $0.counts(at: now, superseded: $0.isSupersededOnDevice)
+            }
+            let ofSubject = inWindow.count {
+                isOf($0, grant.subject)
+                    && $0.counts(at: now, superseded: $0.isSupersededForSubject)
+            }
             let isKept =
                 switch scope {
                 case .device: onDevice < count
@@ -168,11 +203,17 @@ private struct RandomHistory {
             }
         }
         let isAlone = !known.contains {
-            $0.isOpen(at: now)
-                && ($0.grant.device == grant.device || $0.grant.subject == grant.subject)
+            $0.grant.device == grant.device
+                && $0.isOpen(at: now, superseded: $0.isSupersededOnDevice)
+                || isOf($0, grant.subject)
+                    && $0.isOpen(at: now, superseded: $0.isSupersededForSubject)
         }
         if !isAlone { Issue.record("a second open grant") }
         return isAlone
+    }
+
+    private func isOf(_ known: KnownGrant, _ subject: String) -> Bool {
+        isMerged || known.grant.subject == subject
     }
 
     /// At that instant a donation asks; at the millisecond before, and anywhere in between, not.

@@ -121,7 +121,7 @@ struct TZifBytes {
             }
         }
         for index in bytes.indices {
-            for value: UInt8 in [0, 1, 0x7F, 0x80, 0xFF, 0x0A] {
+            for value: UInt8 in [0, 0x7F, 0x80, 0xFF] {
                 var spoilt = bytes
                 spoilt[index] = value
                 guard let rules = try? ZoneRules(name: "spoilt", tzif: spoilt) else { continue }

@@ -33,17 +33,39 @@ public struct Expression: Sendable {
     public let reads: [Int]
     /// The slots of `reads` and of every variable it needs, variables replaced by what they read.
     public let deepReads: [Int]
-    /// Where it starts in the file.
-    public let position: SourcePosition
+    /// The slots that it, or a variable it needs, only asks for by `has()`.
+    public let deepTests: [Int]
+    private let map: ScalarMap
 
     package init(
-        source: String, program: Program, reads: [Int], deepReads: [Int], position: SourcePosition
+        source: String, program: Program, reads: [Int], deepReads: [Int], deepTests: [Int],
+        map: ScalarMap
     ) {
         self.source = source
         self.program = program
         self.reads = reads
         self.deepReads = deepReads
-        self.position = position
+        self.deepTests = deepTests
+        self.map = map
+    }
+
+    /// Where it starts in the file; for a part of an expression, where the whole starts.
+    public var position: SourcePosition { map.position(atScalar: 0) }
+
+    /// Where a part of the program's source stands in the file, by UTF-8 offsets as the nodes of
+    /// its tree and the errors of its evaluation have them.
+    public func place(of offsets: Range<Int>) -> SourceRange { map.range(utf8: offsets) }
+
+    /// The same expression's part at a node, over the same slots and places; nil where the node
+    /// cannot stand alone.
+    package func part(
+        _ node: AST.NodeID, reads: [Int], deepReads: [Int], deepTests: [Int]
+    ) -> Expression? {
+        program.part(node).map {
+            Expression(
+                source: program.ast.text(of: node), program: $0, reads: reads,
+                deepReads: deepReads, deepTests: deepTests, map: map)
+        }
     }
 }
 
