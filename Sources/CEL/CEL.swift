@@ -41,6 +41,6 @@
 // - `string(double)` writes the shortest digits that read back the same, with an exponent from
 //   1e+21 on and below 1e-4.
 // - A duration is a count of nanoseconds in 64 bits: ±292 years.
-// - A constant part is evaluated when it is compiled. One that can only fail stays an error value;
-//   with `warnsOfConstantFailures` it is also the warning `cel.alwaysFails`.
+// - A constant part is evaluated when it is compiled. One that can only fail is a warning,
+//   `cel.alwaysFails`, and stays an error value.
 // - An absent slot under `has()` is false; a computed variable always counts as present.

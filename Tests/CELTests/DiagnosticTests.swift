@@ -87,10 +87,7 @@ struct DiagnosticTests {
     ])
     func whatCanOnlyFailIsAWarning(_ marked: String) throws {
         let (text, range) = unmark(marked)
-        var environment = try Environment.payment()
-        #expect(environment.compile(text).diagnostics.isEmpty)
-        environment.warnsOfConstantFailures = true
-        let result = environment.compile(text)
+        let result = try Environment.payment().compile(text)
         #expect(result.program != nil)
         #expect(result.diagnostics.map(\.code) == ["cel.alwaysFails"])
         #expect(result.diagnostics.first?.range == range)
@@ -99,9 +96,7 @@ struct DiagnosticTests {
 
     @Test(arguments: ["attributes.amount / 0.0 > 1.0", "true || 1 / 0 > 1", "[1, 2][1] > 1"])
     func whatCanWorkIsNoWarning(_ text: String) throws {
-        var environment = try Environment.payment()
-        environment.warnsOfConstantFailures = true
-        #expect(environment.compile(text).diagnostics.isEmpty)
+        #expect(try Environment.payment().compile(text).diagnostics.isEmpty)
     }
 
     @Test func invalidUTF8IsNamed() throws {

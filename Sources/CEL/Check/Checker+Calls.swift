@@ -83,8 +83,7 @@ extension Checker {
 
     /// Division of a variable by a literal zero; of constants it shows when they are folded.
     private mutating func warnOfZero(_ id: AST.NodeID) {
-        guard environment.warnsOfConstantFailures,
-            case .call(_, _, let operands) = ast[id].kind, operands.count == 2,
+        guard case .call(_, _, let operands) = ast[id].kind, operands.count == 2,
             case .literal(let divisor) = ast[operands[1]].kind, divisor == .int(0),
             types.head(ast[operands[1]].type) != .double
         else { return }

@@ -46,9 +46,6 @@ public struct Environment: Sendable {
     public var checking = Checking.strict
     /// Whether macros are expanded; if not they are calls of functions.
     public var expandsMacros = true
-    /// Whether constant parts that can only fail (`1 / 0`, `[1, 2][5]`) give the warning
-    /// `cel.alwaysFails`. Off by default: a host may have checks of its own.
-    public var warnsOfConstantFailures = false
     /// All slots, in order of declaration.
     public private(set) var slots: [Slot] = []
     /// The functions of the host.

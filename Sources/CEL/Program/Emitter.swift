@@ -237,8 +237,7 @@ struct Emitter {
 
     /// A constant part that can only fail, such as `[1, 2][5]` or `1 / 0`.
     private mutating func warnOfFailure(_ error: EvaluationError) {
-        guard environment.warnsOfConstantFailures, environment.checking == .strict,
-            error.code != .costLimit, error.code != .sizeLimit
+        guard environment.checking == .strict, error.code != .costLimit, error.code != .sizeLimit
         else { return }
         diagnostics.append(
             Diagnostic(

@@ -62,7 +62,6 @@ enum CELCommands {
     private static func check(_ arguments: Arguments) throws -> Int32 {
         let expression = try expression(arguments)
         var environment = Environment(zones: SystemZones.load())
-        environment.warnsOfConstantFailures = true
         for (name, text) in try variables(arguments, separator: ":") {
             guard let type = Type(text: text) else {
                 throw UsageError("--var \(name): `\(text)` is no type")
