@@ -76,6 +76,9 @@ public struct Activation: ~Copyable {
         return cell
     }()
 
+    /// Bytes of memory in use, for tests: does not grow from one evaluation to the next.
+    package var memoryInUse: Int { machine.arena.used + inputs.used }
+
     // MARK: Evaluation
 
     mutating func evaluate(_ program: Program, costLimit: Int) -> EvaluationResult {

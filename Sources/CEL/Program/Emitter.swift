@@ -24,6 +24,8 @@ struct Emitter {
     /// Nodes that are the same whenever they are evaluated, and those that could not be folded.
     private var isConstant: [Bool] = []
     private var unfoldable: Set<AST.NodeID> = []
+    /// What all foldings together may still cost.
+    private var foldingBudget = 1_000_000
     private var readsUnknownLocal = false
     private var slotReads: [SlotRead: Int32] = [:]
     private var slotsNeeded = 0
@@ -217,14 +219,17 @@ struct Emitter {
     /// Evaluates a constant part once and for all. One that gives an error is left as it is, so that
     /// the error appears when, and only if, the part is evaluated.
     private mutating func folded(_ id: AST.NodeID) -> Int32? {
-        guard !isConstant.isEmpty, isConstant[Int(id.index)], !unfoldable.contains(id) else {
+        guard !isConstant.isEmpty, isConstant[Int(id.index)], !unfoldable.contains(id),
+            foldingBudget > 0
+        else {
             return nil
         }
         var inner = Emitter(ast: ast, environment: environment, traced: false, folds: false)
         guard let code = inner.emit(root: id) else { return nil }
         diagnostics += inner.diagnostics
         var machine = Machine(slots: [], limits: environment.limits)
-        let cell = machine.evaluate(code, costLimit: Self.foldingCost)
+        let cell = machine.evaluate(code, costLimit: min(Self.foldingCost, foldingBudget))
+        foldingBudget -= min(foldingBudget, machine.cost)
         guard cell.isValue, machine.arena.used <= Self.foldingBytes,
             let copy = arenaBox.arena.copy(cell)
         else {
