@@ -215,14 +215,43 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
+    /// Eight bytes at a time as long as none of them needs an escape.
     private mutating func putEscaped(_ text: UnsafeBufferPointer<UInt8>) {
-        for byte in text {
+        guard let start = text.baseAddress else { return }
+        let source = UnsafeRawPointer(start)
+        var index = 0
+        while index < text.count {
+            if index + 8 <= text.count {
+                let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                if !Self.needsEscape(word) {
+                    UnsafeMutableRawPointer(memory + count).storeBytes(of: word, as: UInt64.self)
+                    count &+= 8
+                    index &+= 8
+                    continue
+                }
+            }
+            let byte = text[index]
+            index &+= 1
             if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
                 put(byte)
             } else {
                 putEscape(byte)
             }
         }
+    }
+
+    /// Whether any of eight bytes is a control character, a quote or a backslash: a byte that
+    /// is below 0x20, or is zero once XORed with the character looked for, borrows in a
+    /// subtraction. May say yes for nothing, never no.
+    private static func needsEscape(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs = ones &* 0x80
+        let quotes = word ^ (ones &* 0x22)
+        let backslashes = word ^ (ones &* 0x5C)
+        let low = (word &- ones &* 0x20) & ~word
+        let quote = (quotes &- ones) & ~quotes
+        let backslash = (backslashes &- ones) & ~backslashes
+        return (low | quote | backslash) & highs != 0
     }
 
     private mutating func putEscape(_ byte: UInt8) {

@@ -24,7 +24,7 @@ public enum OnMissing: String, Sendable, Hashable, CaseIterable {
 }
 
 /// An expression that was parsed and checked, with what it reads.
-public struct Expression: Sendable {
+public final class Expression: Sendable {
     /// The text of the expression.
     public let source: String
     /// The compiled program; its slots are those of the policy's ``SlotLayout``.
@@ -86,7 +86,7 @@ public struct Variable: Sendable {
 }
 
 /// One `rule:` of a policy: variables and matches.
-public struct RuleBlock: Sendable {
+public final class RuleBlock: Sendable {
     /// How its matches are combined. A nested block has its own.
     public let strategy: Strategy
     /// Variables declared here, in file order; each may read those before it.
@@ -102,7 +102,7 @@ public struct RuleBlock: Sendable {
 }
 
 /// One entry of `match:`.
-public struct Match: Sendable {
+public final class Match: Sendable {
     /// What happens when the condition holds.
     public enum Action: Sendable {
         /// Decides.
