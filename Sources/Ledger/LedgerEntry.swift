@@ -44,7 +44,7 @@ public struct Envelope: Sendable, Equatable {
         writer.key("app")
         writer.string(app)
         writer.key("at")
-        writer.string { at.appendRFC3339(to: &$0) }
+        writer.string(room: 30) { at.writeRFC3339(to: $0) }
         writer.key("environment")
         writer.string(environment)
         writer.key("kind")

@@ -48,10 +48,6 @@ public struct Digest: Sendable, Hashable, CustomStringConvertible {
 
 /// SHA-256 (FIPS 180-4) by libcrypto, which uses the processor's own instructions for it.
 public enum SHA256 {
-    // Fetched once: an implicit fetch at every hash costs more than hashing an entry.
-    // Safe to share: an EVP_MD is immutable and is never freed here.
-    nonisolated(unsafe) private static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
-
     /// The digest of the parts, one after the other.
     public static func hash(_ parts: UnsafeRawBufferPointer...) -> Digest { hash(parts) }
 
@@ -65,19 +61,12 @@ public enum SHA256 {
 
     private static func hash(_ parts: [UnsafeRawBufferPointer]) -> Digest {
         var digest = Digest()
-        let context = EVP_MD_CTX_new()
-        defer { EVP_MD_CTX_free(context) }
-        var succeeded = EVP_DigestInit_ex2(context, algorithm, nil) == 1
-        for part in parts {
-            succeeded = succeeded && EVP_DigestUpdate(context, part.baseAddress, part.count) == 1
-        }
+        var context = SHA256_CTX()
+        discern_sha256_init(&context)
+        for part in parts { discern_sha256_update(&context, part.baseAddress, part.count) }
         digest.withMutableBytes { bytes in
-            let start = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
-            succeeded = succeeded && EVP_DigestFinal_ex(context, start, nil) == 1
+            discern_sha256_final(bytes.assumingMemoryBound(to: UInt8.self).baseAddress, &context)
         }
-        // Fails only if libcrypto is out of memory or was built without SHA-256:
-        // going on with a wrong digest would be worse than stopping.
-        precondition(succeeded, "libcrypto cannot compute SHA-256")
         return digest
     }
 }

@@ -51,14 +51,15 @@ public struct Scorecard: Sendable {
     /// The names of what it reads, in the order of the file.
     public var inputs: [String] { definition.inputs.map(\.name) }
 
-    /// Scores an event. `feature` gives the value of an input by name, nil where it is missing.
-    public func evaluate(_ feature: (String) -> FeatureValue?) -> ScorecardResult {
+    /// Scores an event. `feature` gives the value of an input by its place in ``inputs``, nil
+    /// where it is missing.
+    public func evaluate(at feature: (Int) -> FeatureValue?) -> ScorecardResult {
         var parts: [(name: String, weight: Double, product: Double)] = []
         var missing: [String] = []
         var failed: [String] = []
         var lacksRequired = false
-        for input in definition.inputs {
-            guard let value = feature(input.name) else {
+        for (index, input) in definition.inputs.enumerated() {
+            guard let value = feature(index) else {
                 missing.append(input.name)
                 lacksRequired = lacksRequired || input.isRequired
                 continue

@@ -59,41 +59,52 @@ public enum RFC3339 {
     public static func append(
         seconds: Int64, nanoseconds: Int32, fraction: Fraction, to bytes: inout [UInt8]
     ) {
-        let moment = CivilDateTime(localSeconds: min(max(seconds, minSeconds), maxSeconds))
-        let nanoseconds = Int(min(max(nanoseconds, 0), 999_999_999))
         // The longest text has 30 bytes; one append of all is several times faster than many.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 30) { text in
-            let (year, month, day) = moment.date.components
-            write(year, width: 4, to: text, at: 0)
-            text[4] = UInt8(ascii: "-")
-            write(month, width: 2, to: text, at: 5)
-            text[7] = UInt8(ascii: "-")
-            write(day, width: 2, to: text, at: 8)
-            text[10] = UInt8(ascii: "T")
-            write(moment.hour, width: 2, to: text, at: 11)
-            text[13] = UInt8(ascii: ":")
-            write(moment.minute, width: 2, to: text, at: 14)
-            text[16] = UInt8(ascii: ":")
-            write(moment.second, width: 2, to: text, at: 17)
-            var end = 19
-            var (digits, width) = (nanoseconds / 1_000_000, 3)
-            if case .shortest = fraction {
-                (digits, width) = (nanoseconds, nanoseconds == 0 ? 0 : 9)
-                while width > 0, digits % 10 == 0 { (digits, width) = (digits / 10, width - 1) }
-            }
-            if width > 0 {
-                text[end] = UInt8(ascii: ".")
-                write(digits, width: width, to: text, at: end + 1)
-                end += 1 + width
-            }
-            text[end] = UInt8(ascii: "Z")
-            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: text[...end]))
+            guard let start = text.baseAddress else { return }
+            let count = write(
+                seconds: seconds, nanoseconds: nanoseconds, fraction: fraction, to: start)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<count]))
         }
+    }
+
+    /// Writes the text that ``append(seconds:nanoseconds:fraction:to:)`` appends to memory with
+    /// room for 30 bytes, and gives the count.
+    static func write(
+        seconds: Int64, nanoseconds: Int32, fraction: Fraction, to text: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        let moment = CivilDateTime(localSeconds: min(max(seconds, minSeconds), maxSeconds))
+        let nanoseconds = Int(min(max(nanoseconds, 0), 999_999_999))
+        let (year, month, day) = moment.date.components
+        write(year, width: 4, to: text, at: 0)
+        text[4] = UInt8(ascii: "-")
+        write(month, width: 2, to: text, at: 5)
+        text[7] = UInt8(ascii: "-")
+        write(day, width: 2, to: text, at: 8)
+        text[10] = UInt8(ascii: "T")
+        write(moment.hour, width: 2, to: text, at: 11)
+        text[13] = UInt8(ascii: ":")
+        write(moment.minute, width: 2, to: text, at: 14)
+        text[16] = UInt8(ascii: ":")
+        write(moment.second, width: 2, to: text, at: 17)
+        var end = 19
+        var (digits, width) = (nanoseconds / 1_000_000, 3)
+        if case .shortest = fraction {
+            (digits, width) = (nanoseconds, nanoseconds == 0 ? 0 : 9)
+            while width > 0, digits % 10 == 0 { (digits, width) = (digits / 10, width - 1) }
+        }
+        if width > 0 {
+            text[end] = UInt8(ascii: ".")
+            write(digits, width: width, to: text, at: end + 1)
+            end += 1 + width
+        }
+        text[end] = UInt8(ascii: "Z")
+        return end + 1
     }
 
     /// Writes a number that is not negative with leading zeros; the caller has left room.
     private static func write(
-        _ value: Int, width: Int, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int
+        _ value: Int, width: Int, to text: UnsafeMutablePointer<UInt8>, at start: Int
     ) {
         var rest = value
         for index in (start..<start + width).reversed() {
@@ -179,6 +190,19 @@ extension Instant {
             seconds: whole,
             nanoseconds: Int32(truncatingIfNeeded: milliseconds - whole * 1000) * 1_000_000,
             fraction: .milliseconds, to: &bytes)
+    }
+
+    /// Bytes of the text that ``writeRFC3339(to:)`` writes.
+    public static let rfc3339Bytes = 24
+
+    /// Writes `2026-11-30T12:00:00.000Z` to memory with room for 30 bytes, and gives the count,
+    /// which is always ``rfc3339Bytes``.
+    public func writeRFC3339(to text: UnsafeMutablePointer<UInt8>) -> Int {
+        let whole = seconds
+        return RFC3339.write(
+            seconds: whole,
+            nanoseconds: Int32(truncatingIfNeeded: milliseconds - whole * 1000) * 1_000_000,
+            fraction: .milliseconds, to: text)
     }
 
     /// `2026-11-30T12:00:00.000Z`: always UTC, always three decimals.

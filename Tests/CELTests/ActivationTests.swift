@@ -105,6 +105,41 @@ struct ActivationTests {
         #expect(try program("more.v49", in: environment).evaluate(&activation).value == .int(7))
     }
 
+    @Test func activationsOfAnotherEnvironmentAreRefused() throws {
+        let reads = try program("attributes.amount > 1.0 || has(attributes.payee)", in: environment)
+        var other = Activation(Environment())
+        #expect(reads.evaluate(&other).error?.code == .undeclared)
+        // What reads no slot runs anywhere.
+        #expect(try program("1 + 1", in: environment).evaluate(&other).value == .int(2))
+        // A computed variable that was made for a larger environment.
+        var small = Environment()
+        try small.declare("late", computedBy: reads)
+        var activation = Activation(small)
+        #expect(try program("late", in: small).evaluate(&activation).error?.code == .undeclared)
+    }
+
+    @Test func memoryIsGivenBack() throws {
+        var environment = environment
+        try environment.declare(
+            "variables.text", computedBy: try program("string(attributes.amount)", in: environment))
+        let rule = try program(
+            "(variables.text + '!').size() + [1, 2, 3].map(x, x * 2).size() > 2", in: environment)
+        var activation = Activation(environment)
+        func round() {
+            activation.reset()
+            activation.set(0, 2.5)
+            activation.set(3, "somebody with a long name")
+            for _ in 0..<3 { _ = rule.evaluateCondition(&activation) }
+        }
+        round()
+        let first = activation.memoryInUse
+        #expect(first > 0)
+        for _ in 0..<500 { round() }
+        #expect(activation.memoryInUse == first)
+        activation.reset()
+        #expect(activation.memoryInUse == 0)
+    }
+
     @Test func partsAndUse() throws {
         let rule = try program(
             "insight.outcome == 'high' && (attributes.amount > 5.0 || has(attributes.payee)) && [1].all(x, x > 0)",

@@ -119,6 +119,8 @@ struct RobustnessTests {
             "lists.range(100000).map(x, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' + string(x)).size() + lists.range(9000000).size()",
             "cel.bind(a, lists.range(3000), a.map(x, a.map(y, [x, y]))).size()",
             "cel.bind(a, lists.range(100000), a.distinct().size())",
+            "lists.range(1000).all(i, 'x'.matches('x{' + string(i) + '}') || true)",
+            "lists.range(1000).all(i, regex.extractAll('aaaaaaaaaaaaaaaaaaaaaaa', 'a*' + string(i)) != [] || true)",
         ] {
             var activation = Activation(environment)
             let result = try program(expression, in: environment).evaluate(

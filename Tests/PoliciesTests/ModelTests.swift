@@ -1,3 +1,4 @@
+import CEL
 import JSON
 import Policies
 import Testing
@@ -122,6 +123,24 @@ import Time
         #expect(policy.rule.matches[0].raisesFriction)
         #expect(policy.rule.matches[0].onMissing == .match)
         #expect(policy.rule.matches[1].onMissing == .noMatch)
+    }
+
+    @Test func partsHaveTheirPlaceInTheFile() throws {
+        let marked = MarkedText(
+            Self.unnamed(
+                """
+                  - condition: >
+                      attributes.amount > 1.0 &&
+                      «1»attributes.amount < 9.0«2»
+                    output: {friction: increased}
+                  - output: {friction: unchanged}
+                """))
+        let condition = try #require(try policy(marked.text).rule.matches[0].condition)
+        let ast = condition.program.ast
+        let node = try #require(ast.conjuncts(of: condition.program.root).last)
+        let place = condition.place(of: ast[node].range)
+        #expect(place.start == marked.places[1])
+        #expect(place.end == marked.places[2])
     }
 
     @Test func nestedVariablesHideOuterOnes() throws {

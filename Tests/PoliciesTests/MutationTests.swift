@@ -1,3 +1,4 @@
+import Foundation
 import Policies
 import Testing
 
@@ -43,10 +44,14 @@ import Testing
         return bytes
     }
 
+    /// A short run in every test; as many rounds as one has patience for when asked.
+    private static let rounds =
+        ProcessInfo.processInfo.environment["DISCERN_MUTATION_ROUNDS"].flatMap { Int($0) } ?? 25
+
     @Test(arguments: 1...8) func damagedFilesAreSurvived(_ seed: UInt64) throws {
         let files = try ShippedPolicies.all()
         var generator = Generator(state: seed &* 0x9E37_79B9_7F4A_7C15)
-        for round in 0..<25 {
+        for round in 0..<Self.rounds {
             var damaged = files
             let index = Int.random(in: 0..<files.count, using: &generator)
             let text = String(decoding: files[index].bytes, as: UTF8.self)

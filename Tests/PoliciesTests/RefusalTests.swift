@@ -115,23 +115,23 @@ import Testing
         Case(
             "division by zero",
             "- {condition: '«1»velocity.recent / 0 > 1', output: {friction: increased}}",
-            Expected(1, "policy.alwaysFails", "divides by zero")),
+            Expected(1, "cel.alwaysFails", "zero")),
         Case(
             "an index outside of a list",
             "- {condition: '«1»[1, 2][2] == velocity.recent', output: {friction: increased}}",
-            Expected(1, "policy.alwaysFails", "can only fail")),
+            Expected(1, "cel.alwaysFails", "can only fail")),
         Case(
             "an index outside of a list that depends on the event",
             "- {condition: '[1, velocity.recent][«1»2] == 5', output: {friction: increased}}",
-            Expected(1, "policy.alwaysFails", "index 2")),
+            Expected(1, "cel.alwaysFails", "index 2")),
         Case(
             "a divisor that comes to zero",
             "- {condition: '«1»velocity.recent % (4 - 2 * 2) == 0', output: {friction: increased}}",
-            Expected(1, "policy.alwaysFails", "divides by zero")),
+            Expected(1, "cel.alwaysFails", "zero")),
         Case(
             "a text that is no time",
             "- {condition: 'now > «1»timestamp(\"yesterday\")', output: {friction: increased}}",
-            Expected(1, "policy.alwaysFails", "can only fail")),
+            Expected(1, "cel.alwaysFails", "can only fail")),
         Case(
             "an unknown mode",
             "- {condition: attributes.amount > 1.0, output: {friction: increased}, mode: «1»shdow}",
@@ -294,6 +294,69 @@ import Testing
             "model: {name: card, version: 1, medium: 0.4, high: 0.8}\n", with: "")
         expectFindings(
             in: "«1»" + text, [Expected(1, "policy.undeclaredModel", "names no `model`")])
+    }
+
+    static let throughVariables: [(String, [Expected])] = [
+        (
+            "- {condition: '«1»variables.said < \"z\"', output: {friction: increased}}",
+            [Expected(1, "policy.outcomeOrder", "no order")]
+        ),
+        (
+            "- {condition: '(«1»now > timestamp(0) ? variables.said : \"x\") < \"z\"', output: {friction: increased}}",
+            [Expected(1, "policy.outcomeOrder", "no order")]
+        ),
+        (
+            "- {condition: 'insight.degraded && (variables.scored || newPayee)', «1»output: {friction: increased, steps: [block]}}",
+            [Expected(1, "policy.blockNeedsOtherEvidence", "reads no insight value")]
+        ),
+    ]
+
+    /// Names for an outcome and for a test of the score change nothing.
+    @Test(arguments: throughVariables) func followsVariables(_ rule: String, _ expected: [Expected])
+    {
+        let text = """
+            kind: trust
+            name: sample
+            version: 1
+            categories: [payment]
+            attributes: {newPayee: {type: bool}}
+            model: {name: card, version: 1, medium: 0.4, high: 0.8}
+            rule:
+              variables:
+                - {name: outcome, expression: insight.outcome}
+                - {name: said, expression: variables.outcome}
+                - {name: scored, expression: has(insight.score)}
+                - {name: risky, expression: variables.scored && attributes.newPayee && variables.said == "high"}
+              match:
+                - {condition: variables.risky, output: {friction: increased}}
+                \(rule.replacing("newPayee)", with: "attributes.newPayee)"))
+                - output: {friction: unchanged}
+
+            """
+        expectFindings(in: text, expected, beside: [testModel])
+    }
+
+    /// Each variable names the one before twice: following all ways would never end.
+    @Test func chainsOfVariablesAreFollowedOnce() {
+        let chain = (1..<60).map {
+            "    - {name: v\($0), expression: variables.v\($0 - 1) && variables.v\($0 - 1)}"
+        }.joined(separator: "\n")
+        expectFindings(
+            in: """
+                kind: trust
+                name: sample
+                version: 1
+                categories: [payment]
+                attributes: {newPayee: {type: bool}}
+                rule:
+                  variables:
+                    - {name: v0, expression: attributes.newPayee}
+                \(chain)
+                  match:
+                    - {condition: variables.v59, output: {friction: increased, steps: [block]}}
+                    - output: {friction: unchanged}
+
+                """, [])
     }
 
     static let endings: [(String, Bool)] = [

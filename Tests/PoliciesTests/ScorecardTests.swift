@@ -27,7 +27,7 @@ import Testing
         let values: [String: FeatureValue] = [
             "attributes.a": .number(1), "attributes.b": .number(0), "attributes.c": .number(.nan),
         ]
-        let result = try card(Self.three).evaluate { values[$0] }
+        let result = try card(Self.three).evaluate(named: { values[$0] })
         #expect(result.score == 0.5)
         #expect(result.isDegraded)
         #expect(result.failed == ["attributes.c"])
@@ -36,14 +36,14 @@ import Testing
 
     @Test func missingIsNotZero() throws {
         let values: [String: FeatureValue] = ["attributes.a": .number(0.8)]
-        let result = try card(Self.three).evaluate { values[$0] }
+        let result = try card(Self.three).evaluate(named: { values[$0] })
         #expect(result.score == 0.8)
         #expect(!result.isDegraded)
         #expect(result.missing == ["attributes.b", "attributes.c"])
     }
 
     @Test func nothingLeftGivesNoScore() throws {
-        let result = try card(Self.three).evaluate { _ in nil }
+        let result = try card(Self.three).evaluate(named: { _ in nil })
         #expect(result.score == nil)
         #expect(result.isDegraded)
         #expect(result.contributions == [])
@@ -53,7 +53,7 @@ import Testing
         let card = try card(
             "inputs: [{name: device.value, weight: 1, required: true}, {name: attributes.a, weight: 1}]\n"
         )
-        let result = card.evaluate { $0 == "attributes.a" ? .number(1) : nil }
+        let result = card.evaluate(named: { $0 == "attributes.a" ? .number(1) : nil })
         #expect(result.score == nil)
         #expect(result.isDegraded)
     }
@@ -71,29 +71,32 @@ import Testing
             (-.infinity, 0.1),
         ]
         for (value, points) in cases {
-            #expect(card.evaluate { _ in .number(value) }.score == points, "at \(value)")
+            #expect(card.evaluate(named: { _ in .number(value) }).score == points, "at \(value)")
         }
-        #expect(card.evaluate { _ in .string("10") }.failed == ["attributes.a"])
+        #expect(card.evaluate(named: { _ in .string("10") }).failed == ["attributes.a"])
     }
 
     @Test func textsAndTruthValuesHavePoints() throws {
         let card = try card(
             "inputs: [{name: attributes.a, weight: 2, values: {\"true\": 0.75, draft: 0.25}}]\n")
-        #expect(card.evaluate { _ in .bool(true) }.score == 0.75)
-        #expect(card.evaluate { _ in .string("draft") }.score == 0.25)
-        #expect(card.evaluate { _ in .bool(false) }.score == nil)
-        #expect(card.evaluate { _ in .bool(false) }.isDegraded)
+        #expect(card.evaluate(named: { _ in .bool(true) }).score == 0.75)
+        #expect(card.evaluate(named: { _ in .string("draft") }).score == 0.25)
+        #expect(card.evaluate(named: { _ in .bool(false) }).score == nil)
+        #expect(card.evaluate(named: { _ in .bool(false) }).isDegraded)
     }
 
     @Test func logisticAddsUpBeforeTheFunction() throws {
         let card = try card(
             "method: logistic\nbias: -1\ninputs: [{name: attributes.a, weight: 2}, {name: attributes.b, weight: -3}]\n"
         )
-        let half = card.evaluate { $0 == "attributes.a" ? .number(0.5) : nil }
+        let half = card.evaluate(named: { $0 == "attributes.a" ? .number(0.5) : nil })
         #expect(half.score == 0.5)
         #expect(half.contributions.map(\.amount) == [-1, 1])
-        #expect(card.evaluate { _ in .number(-1e300) }.score == 1)
-        #expect(card.evaluate { _ in .number(1e308) }.failed == ["attributes.a", "attributes.b"])
+        #expect(card.evaluate(named: { _ in .number(-1e300) }).score == 1)
+        #expect(
+            card.evaluate(named: { _ in .number(1e308) }).failed == [
+                "attributes.a", "attributes.b",
+            ])
     }
 
     static let refused: [(String, [Expected])] = [
@@ -143,5 +146,12 @@ import Testing
             in:
                 "«1»kind: scorecard\nname: card\nversion: 1\ninputs: [{name: device.value, weight: 1}]\n",
             [Expected(1, "policy.missingKey", "`provenance`")])
+    }
+}
+
+extension Scorecard {
+    /// Inputs by name, as tests like them.
+    fileprivate func evaluate(named feature: (String) -> FeatureValue?) -> ScorecardResult {
+        evaluate(at: { feature(inputs[$0]) })
     }
 }

@@ -54,6 +54,15 @@ import Testing
         #expect(forward.diagnostics == backward.diagnostics)
     }
 
+    @Test func oneFileGivenTwice() {
+        let one = file("a.yaml", policy("a", 1))
+        let load = PolicyLoader().load([one, one])
+        #expect(load.diagnostics == [])
+        #expect(load.files.count == 1)
+        let other = PolicyLoader().load([one, file("a.yaml", policy("a", 2))])
+        #expect(other.diagnostics.map(\.code) == ["set.sameFileTwice"])
+    }
+
     @Test func theDigestIsOfTheExactBytes() throws {
         let text = policy("a", 1)
         let load = PolicyLoader().load([file("a.yaml", text)])

@@ -31,7 +31,7 @@ import Time
             "device.value": .number(0.97), "attributes.amount": .number(900),
             "attributes.newPayee": .bool(true),
         ]
-        let result = Scorecard(card).evaluate { features[$0] }
+        let result = Scorecard(card).evaluate(at: { features[card.inputs[$0].name] })
         let score = try #require(result.score)
         #expect(score == 0.91)
         #expect(reference.outcome(score: score) == .high)

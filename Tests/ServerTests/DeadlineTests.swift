@@ -15,6 +15,12 @@ import Testing
     }()
 
     private func cut(_ server: HTTPServer, _ wait: String) -> Int {
+        // The client may see the end before the watching thread has counted it.
+        for _ in 0..<500 where count(server, wait) == 0 { usleep(10_000) }
+        return count(server, wait)
+    }
+
+    private func count(_ server: HTTPServer, _ wait: String) -> Int {
         server.overdueConnections.first { $0.wait == wait }?.count ?? -1
     }
 

@@ -58,7 +58,6 @@ extension Machine {
                 return pc + 2
             }
             frame[dst] = range.isError ? range : noOverload("a loop", range)
-        case .all, .exists: return accumulate(i, value(i.a, code, constants), pc)
         case .one:
             let cell = value(i.a, code, constants)
             if cell.isTrue {
@@ -97,17 +96,11 @@ extension Machine {
         return pc
     }
 
-    private mutating func accumulate(_ i: Instruction, _ cell: Cell, _ pc: Int) -> Int {
-        let decides = i.operation == .exists
-        if cell.tag == .bool {
-            guard cell.asBool == decides else { return pc }
-            frame[Int(i.dst)] = cell
-            return Int(i.b)
-        }
+    /// `all` and `exists` of what is no bool: they go on, since a later element may decide.
+    mutating func accumulate(_ i: Instruction, _ cell: Cell) {
         let failure = cell.isError ? cell : notBool(cell)
         let before = frame[Int(i.dst)]
         frame[Int(i.dst)] = before.isError ? merged(before, failure) : failure
-        return pc
     }
 
     /// `append`, `put` and `merge`: the memory was taken for as many as the loop has rounds.

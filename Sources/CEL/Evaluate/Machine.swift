@@ -1,5 +1,3 @@
-import Glibc
-
 /// Runs programs over the slots of one activation.
 ///
 /// The frame is one block: slots below `frame`, temporaries from it on. No value is counted,
@@ -70,7 +68,10 @@ struct Machine: ~Copyable {
         cost = 0
         self.costLimit = costLimit
         forcingDepth = 0
-        return run(code)
+        guard code.slotsNeeded <= slots.count else { return foreign() }
+        let result = run(code)
+        // Whatever absorbed it on the way: what cost too much has no result.
+        return cost > costLimit ? error(.costLimit, "") : result
     }
 
     /// Looks into what an operand holds: a value stays, a lazy slot is computed, an absent one is
@@ -91,6 +92,11 @@ struct Machine: ~Copyable {
         }
     }
 
+    /// A program of another environment would read what is not there.
+    private mutating func foreign() -> Cell {
+        error(.undeclared, "a variable of another environment")
+    }
+
     /// Nested computing of slots uses the native stack, so it has a limit of its own.
     private static let deepestForcing = 128
 
@@ -98,6 +104,8 @@ struct Machine: ~Copyable {
         guard slots.indices.contains(slot), let program = slots[slot].program,
             forcingDepth < Self.deepestForcing
         else { return error(.sizeLimit, "computed variables nest too deep") }
+        guard program.code.slotsNeeded <= slots.count, program.code.temporaries <= temporaries
+        else { return foreign() }
         guard let saved = arena.cells(code.temporaries) else { return outOfMemory() }
         saved.update(from: frame, count: code.temporaries)
         let outer = node
@@ -132,54 +140,24 @@ struct Machine: ~Copyable {
             let i = first[pc]
             pc &+= 1
             switch i.operation {
-            case .less, .lessOrEqual, .greater, .greaterOrEqual:
+            case .less, .lessOrEqual, .greater, .greaterOrEqual, .equal, .notEqual:
                 let l = Self.load(frame, constants, i.a)
                 let r = Self.load(frame, constants, i.b)
-                let isLess: Bool
-                let isEqual: Bool
-                if l.tag == .int, r.tag == .int {
-                    isLess = l.asInt < r.asInt
-                    isEqual = l.bits == r.bits
-                } else if l.tag == .double, r.tag == .double, !l.asDouble.isNaN, !r.asDouble.isNaN {
-                    isLess = l.asDouble < r.asDouble
-                    isEqual = l.asDouble == r.asDouble
-                } else {
+                guard let holds = Self.quickTest(i.operation, l, r) else {
                     node = nodes[pc &- 1]
-                    frame[Int(i.dst)] = ordered(i, l, r, code)
+                    frame[Int(i.dst)] = test(i, l, r, code)
                     continue
                 }
-                let holds =
-                    switch i.operation {
-                    case .less: isLess
-                    case .lessOrEqual: isLess || isEqual
-                    case .greater: !isLess && !isEqual
-                    default: !isLess
-                    }
                 frame[Int(i.dst)] = .bool(holds)
-            case .equal, .notEqual:
-                let l = Self.load(frame, constants, i.a)
-                let r = Self.load(frame, constants, i.b)
-                if l.tag == r.tag, l.tag == .int || l.tag == .bool || l.tag == .uint {
-                    frame[Int(i.dst)] = .bool((l.bits == r.bits) == (i.operation == .equal))
-                } else if l.tag == .string, r.tag == .string {
-                    cost += Int(l.length >> 4)
-                    let isSame = l.length == r.length && Self.sameBytes(l, r)
-                    frame[Int(i.dst)] = .bool(isSame == (i.operation == .equal))
-                } else {
-                    node = nodes[pc &- 1]
-                    frame[Int(i.dst)] = equality(i, l, r, code)
+                // The emitter marks a test whose result only the short circuit after it reads.
+                if i.count != 0 {
+                    pc = holds == (i.count == 2) ? Int(first[pc].b) : pc &+ 1
                 }
             case .add, .subtract, .multiply:
                 let l = Self.load(frame, constants, i.a)
                 let r = Self.load(frame, constants, i.b)
-                if l.tag == .double, r.tag == .double {
-                    let result =
-                        switch i.operation {
-                        case .add: l.asDouble + r.asDouble
-                        case .subtract: l.asDouble - r.asDouble
-                        default: l.asDouble * r.asDouble
-                        }
-                    frame[Int(i.dst)] = .double(result)
+                if let result = Self.quickNumber(i.operation, l, r) {
+                    frame[Int(i.dst)] = result
                 } else {
                     node = nodes[pc &- 1]
                     frame[Int(i.dst)] = binary(i, l, r, code)
@@ -261,6 +239,16 @@ struct Machine: ~Copyable {
                     return error(.costLimit, "")
                 }
                 advance(i, list, index)
+            case .all, .exists:
+                let cell = Self.load(frame, constants, i.a)
+                if cell.tag == .bool {
+                    guard cell.asBool == (i.operation == .exists) else { continue }
+                    frame[Int(i.dst)] = cell
+                    pc = Int(i.b)
+                } else {
+                    node = nodes[pc &- 1]
+                    accumulate(i, value(i.a, code, constants))
+                }
             case .finish:
                 let cell = Self.load(frame, constants, i.a)
                 if cell.isValue { return cell }
@@ -280,14 +268,6 @@ struct Machine: ~Copyable {
         _ register: Int32
     ) -> Cell {
         (register >= Register.constants ? constants : frame)[Int(register)]
-    }
-
-    /// Equality of the bytes of two cells of one length.
-    @inline(__always)
-    static func sameBytes(_ l: Cell, _ r: Cell) -> Bool {
-        if l.bits == r.bits || l.length == 0 { return true }
-        guard let left = l.address, let right = r.address else { return false }
-        return memcmp(left, right, l.count) == 0
     }
 
     @inline(__always)
@@ -312,31 +292,25 @@ struct Machine: ~Copyable {
 
     // MARK: Rare paths of the loop
 
-    private mutating func ordered(_ i: Instruction, _ l: Cell, _ r: Cell, _ code: Code) -> Cell {
+    private mutating func test(_ i: Instruction, _ l: Cell, _ r: Cell, _ code: Code) -> Cell {
         let l = resolve(l, i.a, code)
         if l.isError { return l }
         let r = resolve(r, i.b, code)
         if r.isError { return r }
-        let operation = i.operation
+        if i.operation == .equal || i.operation == .notEqual {
+            return .bool(areEqual(l, r) == (i.operation == .equal))
+        }
         guard let comparable = compare(l, r) else {
-            return noOverload(Self.name(of: operation), l, r)
+            return noOverload(Self.name(of: i.operation), l, r)
         }
         // NaN is in no order with anything: every comparison is false.
         guard let order = comparable else { return .bool(false) }
-        switch operation {
+        switch i.operation {
         case .less: return .bool(order < 0)
         case .lessOrEqual: return .bool(order <= 0)
         case .greater: return .bool(order > 0)
         default: return .bool(order >= 0)
         }
-    }
-
-    private mutating func equality(_ i: Instruction, _ l: Cell, _ r: Cell, _ code: Code) -> Cell {
-        let l = resolve(l, i.a, code)
-        if l.isError { return l }
-        let r = resolve(r, i.b, code)
-        if r.isError { return r }
-        return .bool(areEqual(l, r) == (i.operation == .equal))
     }
 
     private mutating func binary(_ i: Instruction, _ l: Cell, _ r: Cell, _ code: Code) -> Cell {

@@ -11,10 +11,13 @@ final class Regex: @unchecked Sendable {
 
     private let handle: OpaquePointer
     let groups: Int
+    /// The instructions it was compiled to: compiling takes time for each.
+    let size: Int
 
     private init(_ handle: OpaquePointer) {
         self.handle = handle
         groups = Int(cre2_groups(handle))
+        size = max(1, Int(cre2_program_size(handle)))
     }
 
     deinit { cre2_free(handle) }
@@ -34,6 +37,10 @@ final class Regex: @unchecked Sendable {
         }
         return .success(Regex(handle))
     }
+
+    /// What matching a text may cost: RE2 takes a step for each byte, and where its automaton grows
+    /// too large one for each instruction that may be active.
+    func cost(_ count: Int) -> Int { 16 + count * (1 + size / 128) }
 
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         cre2_matches(handle, text.baseAddress?.assumingMemoryBound(to: CChar.self), text.count)

@@ -76,6 +76,9 @@ public struct Activation: ~Copyable {
         return cell
     }()
 
+    /// Bytes of memory in use, for tests: does not grow from one evaluation to the next.
+    package var memoryInUse: Int { machine.arena.used + inputs.used }
+
     // MARK: Evaluation
 
     mutating func evaluate(_ program: Program, costLimit: Int) -> EvaluationResult {
@@ -96,6 +99,7 @@ public struct Activation: ~Copyable {
     mutating func evaluateCondition(_ program: Program, costLimit: Int) -> ConditionResult {
         let mark = machine.arena.mark
         let wasForced = machine.forced
+        if !machine.trace.isEmpty { machine.trace.removeAll(keepingCapacity: true) }
         let cell = machine.evaluate(program.code, costLimit: costLimit)
         var result = ConditionResult.notMatched
         if cell.tag == .bool {

@@ -81,12 +81,13 @@ public struct TraceEvent: Sendable {
     public var outcome: Result<Value, EvaluationError>
 }
 
-/// The result of a condition, without making a `Value`.
+/// The result of a condition, without making a `Value`. The error is behind a pointer so that the
+/// usual results travel in a register.
 public enum ConditionResult: Sendable {
     /// The condition gave true.
     case matched
     /// The condition gave false.
     case notMatched
     /// It gave an error, or something other than a bool.
-    case failed(EvaluationError)
+    indirect case failed(EvaluationError)
 }

@@ -74,19 +74,26 @@ extension Machine {
 
     mutating func matches(_ text: Cell, _ regex: Regex) -> Cell {
         guard text.tag == .string else { return noOverload("matches", text) }
-        charge(bytes: 16 * text.count)
+        cost += regex.cost(text.count)
+        if cost > costLimit { return bare(.costLimit) }
         return .bool(regex.matches(text.bytes))
     }
 
     /// The latest expressions that were no constants; more would let input fill the memory.
     private static let cachedRegexes = 8
+    /// What compiling one costs at least, in steps.
+    private static let regexCost = 2_000
 
     mutating func withRegex(_ pattern: Cell, _ body: (inout Machine, Regex) -> Cell) -> Cell {
-        charge(bytes: 64 * pattern.count)
+        charge(bytes: pattern.count)
         let known = regexCache.first { $0.pattern.elementsEqual(pattern.bytes) }
         if let known { return body(&self, known.regex) }
+        // Compiling costs far more than anything else here.
+        cost += Self.regexCost + 16 * pattern.count
+        if cost > costLimit { return bare(.costLimit) }
         switch Regex.compile(Array(pattern.bytes), limits: limits) {
         case .success(let regex):
+            cost += 64 * regex.size
             if regexCache.count >= Self.cachedRegexes { regexCache.removeFirst() }
             regexCache.append((Array(pattern.bytes), regex))
             return body(&self, regex)

@@ -244,8 +244,9 @@ extension Machine {
         guard a.count >= 2, a[0].tag == .string, a[1].tag == .string else {
             return noOverload(builtin, a)
         }
-        charge(bytes: 16 * a[0].count)
         return withRegex(a[1]) { machine, regex in
+            machine.cost += regex.cost(a[0].count)
+            if machine.cost > machine.costLimit { return machine.bare(.costLimit) }
             switch (builtin, a.count) {
             case (.regexExtract, 2):
                 if regex.groups > 1 { return machine.tooManyGroups() }
@@ -274,7 +275,7 @@ extension Machine {
     ) -> Bool {
         var index = 0
         while index <= text.count, let found = regex.find(text, from: index) {
-            charge(bytes: 16 * (found[0].end - index) + 16)
+            cost += regex.cost(found[0].end - index)
             if cost > costLimit { return false }
             if !body(&self, found) { break }
             index = found[0].end

@@ -48,7 +48,8 @@ extension Emitter {
         _ node: AST.Node, _ operand: AST.NodeID, _ field: String, into dst: Int32
     ) {
         if case .slot(let slot)? = node.reference {
-            add(Instruction(.present, dst: dst, a: Register.slot(slot)))
+            let register = register(ofSlot: slot)
+            add(Instruction(.present, dst: dst, a: register))
             return
         }
         let source = self.operand(operand, scratch: dst)
@@ -138,6 +139,7 @@ extension Emitter {
         into dst: Int32
     ) {
         let left = operand(arguments[0], scratch: dst)
+        if left == dst { markTest(decidedBy: short, dst) }
         let jump = add(Instruction(short, dst: dst, a: left))
         let right = operand(arguments[1])
         add(Instruction(full, dst: dst, a: left, b: right))

@@ -24,8 +24,11 @@ struct Emitter {
     /// Nodes that are the same whenever they are evaluated, and those that could not be folded.
     private var isConstant: [Bool] = []
     private var unfoldable: Set<AST.NodeID> = []
+    /// What all foldings together may still cost.
+    private var foldingBudget = 1_000_000
     private var readsUnknownLocal = false
     private var slotReads: [SlotRead: Int32] = [:]
+    private var slotsNeeded = 0
 
     /// The memory of the constants; a box since the emitter is copied when it tries a folding.
     final class ArenaBox {
@@ -48,6 +51,7 @@ struct Emitter {
         var zones: ZoneDatabase
         var limits: Limits
         var slotReads: [SlotRead: Int32]
+        var slotsNeeded: Int
 
         /// The memory of the constants; a new empty one takes its place.
         func takeArena() -> Arena {
@@ -85,7 +89,7 @@ struct Emitter {
                 constants: constants, arenaBox: arenaBox, regexes: regexes, hosts: hosts,
                 objects: objects, structures: structures, temporaries: temporaries,
                 zones: environment.zones, limits: environment.limits,
-                slotReads: slotReads))
+                slotReads: slotReads, slotsNeeded: slotsNeeded))
     }
 
     // MARK: Building blocks
@@ -98,6 +102,17 @@ struct Emitter {
     }
 
     var position: Int32 { Int32(instructions.count) }
+
+    /// If the last instruction is a comparison into `dst`, lets it take the short circuit that is
+    /// about to follow: nothing can jump between the two.
+    mutating func markTest(decidedBy short: Instruction.Operation, _ dst: Int32) {
+        guard let last = instructions.indices.last, instructions[last].dst == dst else { return }
+        switch instructions[last].operation {
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .equal, .notEqual:
+            instructions[last].count = short == .orShort ? 2 : 1
+        default: break
+        }
+    }
 
     /// Lets an instruction added before jump to here.
     mutating func land(_ index: Int) { instructions[index].b = position }
@@ -138,6 +153,12 @@ struct Emitter {
         let saved = nextTemporary
         defer { nextTemporary = saved }
         return body(&self)
+    }
+
+    /// The register of a slot; notes that an activation must have it.
+    mutating func register(ofSlot slot: Int) -> Int32 {
+        slotsNeeded = max(slotsNeeded, slot + 1)
+        return Register.slot(slot)
     }
 
     // MARK: Nodes
@@ -183,7 +204,7 @@ struct Emitter {
         let node = ast[id]
         if case .presence = node.kind { return nil }
         switch node.reference {
-        case .slot(let slot)?: return Register.slot(slot)
+        case .slot(let slot)?: return register(ofSlot: slot)
         case .constant(let value)?: return constant(value)
         case .local(let local)?:
             if let register = localRegisters[local] { return register }
@@ -198,14 +219,17 @@ struct Emitter {
     /// Evaluates a constant part once and for all. One that gives an error is left as it is, so that
     /// the error appears when, and only if, the part is evaluated.
     private mutating func folded(_ id: AST.NodeID) -> Int32? {
-        guard !isConstant.isEmpty, isConstant[Int(id.index)], !unfoldable.contains(id) else {
+        guard !isConstant.isEmpty, isConstant[Int(id.index)], !unfoldable.contains(id),
+            foldingBudget > 0
+        else {
             return nil
         }
         var inner = Emitter(ast: ast, environment: environment, traced: false, folds: false)
         guard let code = inner.emit(root: id) else { return nil }
         diagnostics += inner.diagnostics
         var machine = Machine(slots: [], limits: environment.limits)
-        let cell = machine.evaluate(code, costLimit: Self.foldingCost)
+        let cell = machine.evaluate(code, costLimit: min(Self.foldingCost, foldingBudget))
+        foldingBudget -= min(foldingBudget, machine.cost)
         guard cell.isValue, machine.arena.used <= Self.foldingBytes,
             let copy = arenaBox.arena.copy(cell)
         else {
@@ -273,6 +297,7 @@ struct Emitter {
             let full = path + "." + field.name
             let name = constant(Value.string(field.name))
             if let slot = environment.slotOfPath[full] {
+                _ = register(ofSlot: slot)
                 layout.members.append((name, .slot(slot)))
             } else {
                 layout.members.append((name, .object(Int(objectLayout(full)))))

@@ -114,6 +114,8 @@ final class Code: @unchecked Sendable {
     let structures: [StructureLayout]
     /// How many temporaries a run needs, those of the lazy slots that it may force included.
     let temporaries: Int
+    /// How many slots an activation must have at least.
+    let slotsNeeded: Int
     let zones: ZoneDatabase
     let limits: Limits
     /// The node of each slot that an instruction reads without a step of its own, for errors.
@@ -133,6 +135,7 @@ final class Code: @unchecked Sendable {
         structures = emitter.structures
         temporaries = emitter.temporaries
         zones = emitter.zones
+        slotsNeeded = emitter.slotsNeeded
         limits = emitter.limits
         slotReads = emitter.slotReads
         arena = emitter.takeArena()

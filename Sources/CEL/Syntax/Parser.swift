@@ -6,11 +6,11 @@ struct Parser {
     let expandsMacros: Bool
     var ast = AST()
     private(set) var diagnostics: [Diagnostic] = []
-    private var tokens: [Token] = []
-    private var position = 0
+    private(set) var tokens: [Token] = []
+    var position = 0
     private var nesting = 0
     /// Set once the text nests too deep: the rest is skipped, since it could only repeat that.
-    private var gaveUp = false
+    private(set) var gaveUp = false
 
     init(source: [UInt8], environment: Environment) {
         self.source = source
@@ -49,23 +49,23 @@ struct Parser {
 
     // MARK: Tokens
 
-    private var current: Token { tokens[min(position, tokens.count - 1)] }
-    private func ahead(_ distance: Int) -> Token.Kind {
+    var current: Token { tokens[min(position, tokens.count - 1)] }
+    func ahead(_ distance: Int) -> Token.Kind {
         tokens[min(position + distance, tokens.count - 1)].kind
     }
-    private var lastEnd: Int { position > 0 ? Int(tokens[position - 1].end) : 0 }
+    var lastEnd: Int { position > 0 ? Int(tokens[position - 1].end) : 0 }
 
-    private mutating func accept(_ kind: Token.Kind) -> Bool {
+    mutating func accept(_ kind: Token.Kind) -> Bool {
         guard current.kind == kind else { return false }
         position += 1
         return true
     }
 
-    private func text(_ token: Token) -> String {
+    func text(_ token: Token) -> String {
         String(decoding: source[token.range], as: UTF8.self)
     }
 
-    private mutating func expect(_ kind: Token.Kind, _ name: String, opened: Token) {
+    mutating func expect(_ kind: Token.Kind, _ name: String, opened: Token) {
         if accept(kind) || gaveUp { return }
         unexpected("`\(name)`", help: "to close the `\(text(opened))` of offset \(opened.start)")
         recover()
@@ -73,7 +73,7 @@ struct Parser {
     }
 
     /// Skips to a comma or closing bracket of this level.
-    private mutating func recover() {
+    mutating func recover() {
         var depth = 0
         while true {
             switch current.kind {
@@ -101,7 +101,7 @@ struct Parser {
         if diagnostics.count < limits.diagnostics { diagnostics.append(diagnostic) }
     }
 
-    private mutating func unexpected(_ wanted: String, help: String? = nil) {
+    mutating func unexpected(_ wanted: String, help: String? = nil) {
         let token = current
         // The lexer has spoken about it already, or we have.
         if token.kind == .invalid || diagnostics.contains(where: { $0.range == token.range }) {
@@ -283,7 +283,7 @@ struct Parser {
             start..<max(start, lastEnd))
     }
 
-    private mutating func invocation(
+    mutating func invocation(
         _ name: String, at token: Token, target: AST.NodeID?, from start: Int
     ) -> AST.NodeID {
         let opening = current
@@ -299,7 +299,7 @@ struct Parser {
         return add(.call(function: name, target: target, arguments: arguments), range)
     }
 
-    private mutating func arguments(
+    mutating func arguments(
         until close: Token.Kind, _ name: String, opened: Token, allowsOptional: Bool = false
     ) -> (elements: [AST.NodeID], optional: [Int]) {
         var elements: [AST.NodeID] = []
@@ -316,177 +316,5 @@ struct Parser {
         }
         expect(close, name, opened: opened)
         return (elements, optional)
-    }
-
-    private mutating func primary() -> AST.NodeID {
-        let token = current
-        let start = Int(token.start)
-        switch token.kind {
-        case .leftParen:
-            position += 1
-            let inner = expression()
-            expect(.rightParen, ")", opened: token)
-            return inner
-        case .leftBracket:
-            position += 1
-            let (elements, optional) = arguments(
-                until: .rightBracket, "]", opened: token, allowsOptional: true)
-            return add(
-                .list(elements: elements, optional: optional), start..<max(start, lastEnd))
-        case .leftBrace:
-            return map(from: token)
-        case .dot:
-            position += 1
-            return name(prefix: ".", from: start)
-        case .identifier:
-            return name(prefix: "", from: start)
-        case .minus, .int, .uint, .double, .string, .bytes, .true, .false, .null:
-            return literal()
-        default:
-            unexpected("an expression")
-            // A closing bracket or comma is for whoever opened; anything else is skipped.
-            switch token.kind {
-            case .rightParen, .rightBracket, .rightBrace, .comma, .colon, .end: break
-            default: position += 1
-            }
-            return add(.invalid, token.range)
-        }
-    }
-
-    private mutating func name(prefix: String, from start: Int) -> AST.NodeID {
-        let token = current
-        guard token.kind == .identifier else {
-            unexpected("a name")
-            return add(.invalid, token.range)
-        }
-        position += 1
-        let name = prefix + text(token)
-        if current.kind == .leftParen {
-            return invocation(name, at: token, target: nil, from: start)
-        }
-        return add(.identifier(name), start..<Int(token.end))
-    }
-
-    private mutating func map(from opening: Token) -> AST.NodeID {
-        position += 1
-        var parts: [AST.NodeID] = []
-        var optional: [Int] = []
-        while current.kind != .rightBrace, current.kind != .end, !gaveUp {
-            if accept(.question) { optional.append(parts.count / 2) }
-            let key = expression()
-            if !accept(.colon) {
-                unexpected("`:` after the key")
-                recover()
-            }
-            let isMissing = [.comma, .rightBrace, .end].contains(current.kind)
-            let value = isMissing ? add(.invalid, current.range) : expression()
-            if isMissing, !gaveUp { unexpected("a value") }
-            parts += [key, value]
-            if current.kind != .comma, current.kind != .rightBrace, !gaveUp {
-                unexpected("`,` or `}`")
-                recover()
-            }
-            if !accept(.comma) { break }
-        }
-        expect(.rightBrace, "}", opened: opening)
-        let start = Int(opening.start)
-        return add(.map(keysAndValues: parts, optional: optional), start..<max(start, lastEnd))
-    }
-
-    /// The dotted name that an operand spells, if it does: `a.b.C` before `{`.
-    func typeName(_ id: AST.NodeID) -> String? {
-        var parts: [String] = []
-        var next = id
-        while true {
-            switch ast[next].kind {
-            case .identifier(let name):
-                return ([name] + parts.reversed()).joined(separator: ".")
-            case .select(let operand, let field, false):
-                parts.append(field)
-                next = operand
-            default: return nil
-            }
-        }
-    }
-
-    private mutating func structure(_ name: String, from start: Int) -> AST.NodeID {
-        let opening = current
-        position += 1
-        var fields: [String] = []
-        var values: [AST.NodeID] = []
-        var optional: [Int] = []
-        while current.kind != .rightBrace, current.kind != .end, !gaveUp {
-            if accept(.question) { optional.append(fields.count) }
-            let token = current
-            switch token.kind {
-            case .identifier, .reserved, .in: fields.append(text(token))
-            case .quotedIdentifier: fields.append(String(text(token).dropFirst().dropLast()))
-            default:
-                unexpected("the name of a field")
-                recover()
-                if !accept(.comma) { break }
-                continue
-            }
-            guard [.identifier, .reserved, .in, .quotedIdentifier].contains(token.kind) else {
-                break
-            }
-            position += 1
-            if !accept(.colon) {
-                unexpected("`:` after the field")
-                recover()
-            }
-            values.append(expression())
-            if !accept(.comma) { break }
-        }
-        expect(.rightBrace, "}", opened: opening)
-        return add(
-            .structure(name: name, fields: fields, values: values, optional: optional),
-            start..<max(start, lastEnd))
-    }
-
-    private mutating func literal() -> AST.NodeID {
-        let start = Int(current.start)
-        let isNegative = accept(.minus)
-        let token = current
-        position += 1
-        let range = start..<Int(token.end)
-        let text = Substring(self.text(token))
-        let value: Value?
-        switch token.kind {
-        case .true: value = .bool(true)
-        case .false: value = .bool(false)
-        case .null: value = .null
-        case .int:
-            value = Literals.magnitude(text).flatMap { magnitude in
-                isNegative
-                    ? (magnitude <= 1 << 63 ? .int(Int64(truncatingIfNeeded: 0 &- magnitude)) : nil)
-                    : Int64(exactly: magnitude).map { .int($0) }
-            }
-        case .uint: value = Literals.magnitude(text.dropLast()).map { .uint($0) }
-        case .double:
-            let number = Double(text) ?? .infinity
-            value = number.isFinite ? .double(isNegative ? -number : number) : nil
-        default: value = quoted(token)
-        }
-        guard let value else {
-            if token.kind != .string, token.kind != .bytes {
-                report(
-                    range, "cel.syntax.number", "`\(text)` does not fit its type",
-                    help: "an int has 64 bits with a sign, a uint 64 bits, a double up to 1.8e308")
-            }
-            return add(.invalid, range)
-        }
-        return add(.literal(value), range)
-    }
-
-    private mutating func quoted(_ token: Token) -> Value? {
-        do throws(Literals.Fault) {
-            let isBytes = token.kind == .bytes
-            let bytes = try Literals.unquote(source, token.range, isBytes: isBytes)
-            return isBytes ? .bytes(bytes) : .string(String(decoding: bytes, as: UTF8.self))
-        } catch {
-            report(error.range, "cel.syntax.escape", error.message)
-            return nil
-        }
     }
 }

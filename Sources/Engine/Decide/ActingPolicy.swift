@@ -5,7 +5,7 @@ import Time
 import TrustInsights
 
 /// A trust policy ready to act: with the model it names and all other versions of it.
-public struct ActingPolicy: Sendable {
+public final class ActingPolicy: Sendable {
     /// The policy.
     public let policy: TrustPolicy
     /// How records name it.
@@ -14,6 +14,10 @@ public struct ActingPolicy: Sendable {
     public let model: Model?
     /// All versions of the model that are loaded, by version.
     public let models: [Int: Model]
+    /// The policy's attributes in the byte order of their names, as they are recorded.
+    private let attributes: [AttributeDeclaration]
+    /// Where the inputs of each model version come from.
+    private let sources: [Int: [FeatureSource]]
 
     /// A policy with the versions of its model.
     public init(policy: TrustPolicy, models: [Int: Model]) {
@@ -22,7 +26,16 @@ public struct ActingPolicy: Sendable {
             name: policy.name, version: Int64(policy.version), digest: policy.digest)
         model = policy.model.flatMap { models[$0.version] }
         self.models = models
+        sources = models.mapValues { model in
+            model.scorecard.inputs.map { FeatureSource($0, of: policy) }
+        }
+        attributes = policy.attributes.sorted {
+            $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+        }
     }
+
+    /// Where the inputs of one of the models come from.
+    func sources(of model: Model) -> [FeatureSource] { sources[model.file.version] ?? [] }
 
     /// The newest version of the model, as answers name it.
     var newestModelVersion: String {
@@ -55,24 +68,24 @@ public struct ActingPolicy: Sendable {
     public func readAttributes(
         _ object: JSONObject, at pointer: String, pseudonymizer: Pseudonymizer, tenant: Tenant
     ) throws(Refusal) -> [RecordedAttribute] {
-        for member in object.members where policy.attribute(named: member.key) == nil {
+        for member in object.members where !attributes.contains(where: { $0.name == member.key }) {
             throw Refusal(
                 .contextInvalid, "the policy declares no such attribute",
                 reason: "unknownAttribute", field: pointer + "/" + JSONPointer.escape(member.key),
                 allowed: policy.attributes.map { .string($0.name) })
         }
-        var attributes: [RecordedAttribute] = []
-        for declaration in policy.attributes {
-            let field = pointer + "/" + JSONPointer.escape(declaration.name)
+        var recorded: [RecordedAttribute] = []
+        for declaration in attributes {
             guard let json = object[declaration.name], json != .null else {
                 if declaration.isOptional { continue }
                 throw Refusal(
                     .contextInvalid, "the policy requires this attribute",
-                    reason: "missingAttribute", field: field)
+                    reason: "missingAttribute",
+                    field: pointer + "/" + JSONPointer.escape(declaration.name))
             }
             switch declaration.check(json) {
             case .success(let value):
-                attributes.append(
+                recorded.append(
                     RecordedAttribute(
                         name: declaration.name,
                         value: declaration.isStored
@@ -83,12 +96,13 @@ public struct ActingPolicy: Sendable {
                                 ).text)))
             case .failure(let refusal):
                 throw Refusal(
-                    .contextInvalid, refusal.message, reason: "invalidAttribute", field: field,
+                    .contextInvalid, refusal.message, reason: "invalidAttribute",
+                    field: pointer + "/" + JSONPointer.escape(declaration.name),
                     value: declaration.isStored ? json.shortened : nil,
                     allowed: refusal.allowed.map { .string($0) })
             }
         }
-        return attributes.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return recorded
     }
 }
 

@@ -97,8 +97,10 @@ struct Facts {
     // MARK: Scoring
 
     /// What a model says of the facts. A model that fails says `unknown` and why, never "low".
-    func score(by model: Model, policy: TrustPolicy, thresholds: ModelReference) -> InsightResult {
-        let result = model.scorecard.evaluate { feature($0, of: policy) }
+    func score(by model: Model, sources: [FeatureSource], thresholds: ModelReference)
+        -> InsightResult
+    {
+        let result = model.scorecard.evaluate(at: { feature(sources[$0]) })
         let outcome = result.score.map { thresholds.outcome(score: $0) } ?? .unknown
         var degraded: String?
         if result.score == nil {
@@ -114,31 +116,53 @@ struct Facts {
             }.sorted { $0.input.utf8.lexicographicallyPrecedes($1.input.utf8) })
     }
 
-    /// The value of a model's input by its name in rules: `device.value`, `attributes.amount`,
-    /// `velocity.spent24h`. What is missing is missing, not zero.
-    private func feature(_ name: String, of policy: TrustPolicy) -> FeatureValue? {
-        if name == "device.value" { return device.map { .number($0) } }
-        if name == "context.category" { return .string(category.rawValue) }
-        if name.hasPrefix("attributes.") {
-            switch attribute(String(name.dropFirst("attributes.".count))) {
+    /// The value of a model's input. What is missing is missing, not zero.
+    private func feature(_ source: FeatureSource) -> FeatureValue? {
+        switch source {
+        case .device: return device.map { .number($0) }
+        case .category: return .string(category.rawValue)
+        case .attribute(let name):
+            switch attribute(name) {
             case .value(.bool(let flag))?: return .bool(flag)
             case .value(.int(let number))?: return .number(Double(number))
             case .value(.double(let number))?: return .number(number)
             case .value(.string(let text))?: return .string(text)
             case .value(.timestamp)?, .digest?, nil: return nil
             }
-        }
-        if name.hasPrefix("velocity.") {
-            let window = name.dropFirst("velocity.".count)
-            guard let index = policy.velocity.firstIndex(where: { $0.name == window }),
-                index < velocity.count
-            else { return nil }
+        case .velocity(let index):
+            guard index < velocity.count else { return nil }
             switch velocity[index] {
             case .count(let count): return .number(Double(count))
             case .sum(let sum): return .number(sum)
             }
+        case .nothing: return nil
         }
-        return nil
+    }
+}
+
+/// Where a model's input comes from, found once for each policy and model.
+enum FeatureSource: Sendable {
+    case device
+    case category
+    case attribute(String)
+    /// The window at that index of the policy.
+    case velocity(Int)
+    /// The policy has nothing of that name: always missing.
+    case nothing
+
+    /// The source of an input's name as rules write it: `device.value`, `attributes.amount`,
+    /// `velocity.spent24h`.
+    init(_ name: String, of policy: TrustPolicy) {
+        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+        switch (parts.first, parts.last) {
+        case ("device"?, "value"?): self = .device
+        case ("context"?, "category"?): self = .category
+        case ("attributes"?, let attribute?): self = .attribute(attribute)
+        case ("velocity"?, let window?):
+            let index = policy.velocity.firstIndex { $0.name == window }
+            self = index.map { .velocity($0) } ?? .nothing
+        default: self = .nothing
+        }
     }
 }
 

@@ -69,7 +69,8 @@ struct Judging {
                 outcome: .unknown, modelVersion: version,
                 degraded: acting.policy.model == nil ? nil : "insightUnavailable")
         }
-        return facts.score(by: model, policy: acting.policy, thresholds: thresholds)
+        return facts.score(
+            by: model, sources: acting.sources(of: model), thresholds: thresholds)
     }
 
     /// What is answered for each insight asked for. Another version than the acting one is
@@ -98,7 +99,8 @@ struct Judging {
                     outcome: nil, modelVersion: request.modelVersion,
                     error: .insightVersionUnavailable)
             }
-            return facts.score(by: model, policy: acting.policy, thresholds: thresholds)
+            return facts.score(
+                by: model, sources: acting.sources(of: model), thresholds: thresholds)
         }
     }
 }

@@ -187,6 +187,7 @@ extension Core {
     /// A longer window sees further back than what states still remember.
     private func policiesChanged() {
         actingPolicies = [:]
+        horizon = catalog.horizon
         subjects.removeAll()
         changeDirectory()
     }

@@ -49,6 +49,7 @@ extension Core {
                 detail: "recorded policies do not load: " + faults.joined(separator: "; "))
         }
         for candidate in Candidate.all(of: set) { catalog.add(candidate) }
+        horizon = catalog.horizon
     }
 }
 

@@ -20,7 +20,7 @@ extension Core {
                 guard record.subject == subject else { continue }
                 state.apply(
                     record, request: .request(record.requestID, of: tenant),
-                    horizon: catalog.horizon)
+                    horizon: horizon)
             default: continue
             }
         }
@@ -81,14 +81,15 @@ extension Core {
 
     /// Overdue evaluations, the oldest first.
     func overdue(of tenant: Tenant, limit: Int, after: Int64 = 0) throws -> [EvaluationRecord] {
-        try registry.state(of: tenant).debt.overdue(limit: limit, after: after).compactMap {
+        try registry.state(of: tenant, at: now).debt.overdue(limit: limit, after: after).compactMap
+        {
             try store.entry($0.sequence)?.record(EvaluationRecord.self)
         }
     }
 
     /// What an app owes, a page of it.
     func debt(of tenant: Tenant, after: Int64, limit: Int) throws -> DebtAnswer {
-        let debt = registry.state(of: tenant).debt
+        let debt = registry.state(of: tenant, at: now).debt
         let page = try overdue(of: tenant, limit: limit + 1, after: after)
         return DebtAnswer(
             count: debt.count, threshold: debt.threshold(registry.configuration.debt),

@@ -23,7 +23,7 @@ extension Core {
     func evaluate(_ command: EvaluateCommand, _ tenant: Tenant, _ submission: Submission) throws
         -> Reply.Content
     {
-        let tenantState = registry.state(of: tenant)
+        let tenantState = registry.state(of: tenant, at: now)
         let acting = acting(for: tenant, category: command.category)
         if let acting, acting.reference.digest != command.policyDigest {
             // The policy was changed between reading the request and judging it.
@@ -33,7 +33,7 @@ extension Core {
         }
         let state = try subject(command.subject, key: command.subjectKey, tenant: tenant)
         let context = EvaluationContext(
-            tenant: tenant, now: clock(of: tenant), evaluationID: nextIdentifier(submission),
+            tenant: tenant, now: tenantState.now(at: now), evaluationID: nextIdentifier(submission),
             configuration: registry.configuration,
             configurationDigest: registry.configurationDigest, acting: acting,
             debt: (
@@ -58,7 +58,7 @@ extension Core {
         case .judged(let record):
             let sequence = nextSequence
             try append(record, keys: [command.requestKey, command.subjectKey], submission)
-            state.apply(record, request: command.requestKey, horizon: catalog.horizon)
+            state.apply(record, request: command.requestKey, horizon: horizon)
             registry.apply(record, tenant: tenant, at: now, sequence: sequence)
             evaluations[sequence] = EvaluationState(record: record, tenant: tenant)
             return .evaluation(
@@ -153,7 +153,9 @@ extension Core {
         guard tenant.environment == .sandbox else {
             throw Refusal(.sandboxOnly, "only the clock of a sandbox can be moved")
         }
-        guard registry.state(of: tenant).clockAhead + advance <= EngineLimits.sandboxClockAhead
+        guard
+            registry.state(of: tenant, at: now).clockAhead + advance
+                <= EngineLimits.sandboxClockAhead
         else {
             throw Refusal(
                 .invalidValue, "the sandbox clock would be too far ahead", field: "/advance",

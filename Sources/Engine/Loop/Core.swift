@@ -25,6 +25,8 @@ final class Core {
     private(set) var directoryChanged = true
     let zones: ZoneDatabase
     let activations = ActivationPool()
+    /// How far back the windows of any candidate reach.
+    var horizon = Duration.zero
     private var hasAppended = false
 
     init(store: any Store, zones: ZoneDatabase) throws {
@@ -39,6 +41,7 @@ final class Core {
     private func rebuild() throws {
         registry = Registry()
         catalog = Catalog()
+        horizon = .zero
         subjects.removeAll()
         evaluations.removeAll()
         reviews.removeAll()
@@ -89,21 +92,17 @@ final class Core {
     var failure: String?
 
     private func perform(_ submission: Submission) throws -> Reply {
-        if let tenant = submission.tenant { registry.advance(tenant, to: now) }
-        var reply = Reply(content: .sandboxClock, now: now)
+        let content: Reply.Content
         do {
-            reply.content = try content(of: submission)
+            content = try self.content(of: submission)
         } catch let refusal as Refusal {
-            reply.content = .refused(refusal)
+            content = .refused(refusal)
         } catch let recorded as RecordedRefusal {
-            reply.content = .refused(recorded.refusal)
+            content = .refused(recorded.refusal)
         }
-        if let tenant = submission.tenant {
-            reply.now = registry.now(of: tenant, at: now)
-            registry.advance(tenant, to: now)
-            reply.debt = registry.state(of: tenant).debt.count
-        }
-        return reply
+        guard let tenant = submission.tenant else { return Reply(content: content, now: now) }
+        let state = registry.state(of: tenant, at: now)
+        return Reply(content: content, now: state.now(at: now), debt: state.debt.count)
     }
 
     private func content(of submission: Submission) throws -> Reply.Content {
@@ -133,7 +132,7 @@ final class Core {
     // MARK: What the performing functions use
 
     /// The app's clock.
-    func clock(of tenant: Tenant) -> Instant { registry.now(of: tenant, at: now) }
+    func clock(of tenant: Tenant) -> Instant { registry.state(of: tenant, at: now).now(at: now) }
 
     /// The number of the next entry.
     var nextSequence: Int64 { tail.nextSequence }

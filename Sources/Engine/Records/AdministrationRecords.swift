@@ -43,7 +43,9 @@ public struct KeyRecord: Record, Equatable {
     /// The app and environment it belongs to; `nil` for an operator's key.
     public var tenant: Tenant?
     /// What it may do.
-    public var scopes: [Scope]
+    public let scopes: [Scope]
+    /// The same as a set, made once: it is asked for at every request.
+    public let scopeSet: Set<Scope>
     /// A note for people.
     public var name: String
 
@@ -80,6 +82,7 @@ public struct KeyRecord: Record, Equatable {
         self.hash = hash
         self.tenant = tenant
         self.scopes = scopes
+        scopeSet = Set(scopes)
         self.name = name
     }
 }

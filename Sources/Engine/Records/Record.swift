@@ -165,7 +165,7 @@ extension JSONWriter {
     /// A member that is a time.
     public mutating func member(_ name: StaticString, _ instant: Instant) {
         key(name)
-        string { instant.appendRFC3339(to: &$0) }
+        string(room: 30) { instant.writeRFC3339(to: $0) }
     }
 
     /// A member that is a time, if there is one.

@@ -140,7 +140,7 @@ public struct CandidateLoad: Sendable {
 
 /// What threads of the server need to know of the engine's state: who may call, and what
 /// acts. Immutable; published anew when it changes.
-public struct Directory: Sendable {
+public final class Directory: Sendable {
     /// The registry's keys, apps, configuration.
     public let registry: RegistryView
     /// All candidates.

@@ -6,9 +6,11 @@ import TrustInsights
 
 /// What the engine keeps in memory as a whole: who may call, what acts, what is owed. A fold
 /// over the entries that are about no single person.
-public struct Registry: Sendable {
+///
+/// For the engine's thread; others see a ``Directory``.
+struct Registry {
     /// The slot that a policy can act in.
-    struct ActingSlot: Hashable {
+    struct ActingSlot: Hashable, Sendable {
         /// `nil` for every app and environment that has no activation of its own.
         var tenant: Tenant?
         /// `nil` for a review policy.
@@ -16,45 +18,56 @@ public struct Registry: Sendable {
         var isShadow: Bool
     }
 
-    /// What is counted for one app in one environment.
-    struct TenantState: Sendable {
+    /// What is counted for one app in one environment. A class, so that counting changes it in
+    /// place, whoever else looks at it meanwhile.
+    final class TenantState {
         /// How far the sandbox clock is ahead.
         var clockAhead = Duration.zero
         var debt = ReportDebt()
         /// The UTC day of `evaluationsToday`, in days since the epoch.
         var day: Int64 = 0
         var evaluationsToday: Int64 = 0
+
+        /// The app's clock when the engine's clock says `at`.
+        func now(at: Instant) -> Instant { at + clockAhead }
+
+        /// Brings what time changes up to `at`, the engine's clock.
+        func advance(to at: Instant, policy: DebtPolicy) {
+            let now = now(at: at)
+            debt.advance(to: now, policy: policy)
+            let today = now.milliseconds / 86_400_000
+            if day != today { (day, evaluationsToday) = (today, 0) }
+        }
     }
 
     /// Apps by id, with their names.
-    public private(set) var apps: [String: String] = [:]
+    private(set) var apps: [String: String] = [:]
     /// Keys that are good, by their hash.
-    public private(set) var keys: [Digest: KeyRecord] = [:]
+    private(set) var keys: [Digest: KeyRecord] = [:]
     /// Ids of all keys ever issued.
     private(set) var keyIDs: Set<String> = []
     private(set) var acting: [ActingSlot: VersionReference] = [:]
     /// Every policy and model file ever loaded, in ledger order.
-    public private(set) var files: [PoliciesRecord.File] = []
+    private(set) var files: [PoliciesRecord.File] = []
     /// The configuration in force.
-    public private(set) var configuration = Configuration()
+    private(set) var configuration = Configuration()
     /// What records name: the digest of the configuration and of the zone data.
-    public private(set) var configurationDigest = ""
+    private(set) var configurationDigest = ""
     /// Whether a configuration was ever recorded.
     fileprivate(set) var isConfigured = false
     /// Why the latest load of policies failed, and when; empty after one that did not.
-    public private(set) var loadFaults: (at: Instant, faults: [String])?
+    private(set) var loadFaults: (at: Instant, faults: [String])?
     private(set) var tenants: [Tenant: TenantState] = [:]
-
-    /// Before the first entry.
-    public init() {}
 
     // MARK: Asking
 
-    /// The state of an app in an environment.
-    func state(of tenant: Tenant) -> TenantState { tenants[tenant] ?? TenantState() }
-
-    /// The app's clock when the engine's clock says `at`.
-    func now(of tenant: Tenant, at: Instant) -> Instant { at + state(of: tenant).clockAhead }
+    /// The state of an app in an environment, brought up to `at`, the engine's clock.
+    mutating func state(of tenant: Tenant, at: Instant) -> TenantState {
+        let state = tenants[tenant] ?? TenantState()
+        if tenants[tenant] == nil { tenants[tenant] = state }
+        state.advance(to: at, policy: configuration.debt)
+        return state
+    }
 
     /// What acts for an app in an environment: its own activation, else the common one.
     func actingReference(for tenant: Tenant, category: Policies.Category?, isShadow: Bool = false)
@@ -67,40 +80,25 @@ public struct Registry: Sendable {
     /// Whether any policy was ever activated.
     var hasActivations: Bool { !acting.isEmpty }
 
-    // MARK: Time
-
-    /// Brings what time changes up to `at`, the engine's clock.
-    mutating func advance(_ tenant: Tenant, to at: Instant) {
-        let now = now(of: tenant, at: at)
-        tenants[tenant, default: TenantState()].debt.advance(to: now, policy: configuration.debt)
-        let day = now.milliseconds / 86_400_000
-        if tenants[tenant]?.day != day {
-            tenants[tenant]?.day = day
-            tenants[tenant]?.evaluationsToday = 0
-        }
-    }
-
     // MARK: Folding
 
     mutating func apply(_ record: EvaluationRecord, tenant: Tenant, at: Instant, sequence: Int64) {
-        advance(tenant, to: at)
-        tenants[tenant]?.evaluationsToday += 1
+        let state = state(of: tenant, at: at)
+        state.evaluationsToday += 1
         guard let dueAt = record.reportDueAt else { return }
-        tenants[tenant]?.debt.completed(
-            sequence: sequence, at: record.completedAt, dueAt: dueAt)
+        state.debt.completed(sequence: sequence, at: record.completedAt, dueAt: dueAt)
     }
 
     mutating func apply(_ record: ConsumptionRecord, tenant: Tenant, at: Instant) {
-        advance(tenant, to: at)
-        tenants[tenant]?.debt.reported(
+        state(of: tenant, at: at).debt.reported(
             sequence: record.evaluationID.sequence, dueAt: record.dueAt,
             policy: configuration.debt)
     }
 
     mutating func apply(_ record: SandboxClockRecord, tenant: Tenant, at: Instant) {
-        tenants[tenant, default: TenantState()].clockAhead =
-            state(of: tenant).clockAhead + record.advance
-        advance(tenant, to: at)
+        let state = state(of: tenant, at: at)
+        state.clockAhead = state.clockAhead + record.advance
+        state.advance(to: at, policy: configuration.debt)
     }
 
     mutating func apply(_ record: AppRecord) { apps[record.app] = record.name }

@@ -43,7 +43,6 @@ package enum Code: String, Sendable, CaseIterable {
     case holdTooLong = "policy.holdTooLong"
     case blockNeedsOtherEvidence = "policy.blockNeedsOtherEvidence"
     case endsWithoutMatch = "policy.endsWithoutMatch"
-    case alwaysFails = "policy.alwaysFails"
     case incompatibleOutputs = "policy.incompatibleOutputs"
 
     // Warnings about rules.

@@ -6,7 +6,8 @@ package final class DiagnosticSink {
     package let file: String
     package let text: SourceText
     package private(set) var diagnostics: [PolicyDiagnostic] = []
-    private var suppressed = 0
+    private var counts: [Severity: Int] = [:]
+    private var suppressed: [Severity: Int] = [:]
 
     package init(file: String, text: SourceText) {
         self.file = file
@@ -39,10 +40,12 @@ package final class DiagnosticSink {
         _ severity: Severity, _ code: String, _ message: String, _ range: SourceRange,
         _ help: String?
     ) {
-        guard diagnostics.count < PolicyLimits.diagnosticsPerFile else {
-            suppressed += 1
+        // Counted apart: a hundred warnings must not hide the error after them.
+        guard counts[severity, default: 0] < PolicyLimits.diagnosticsPerFile else {
+            suppressed[severity, default: 0] += 1
             return
         }
+        counts[severity, default: 0] += 1
         diagnostics.append(
             PolicyDiagnostic(
                 severity: severity, code: code, message: message, help: help, file: file,
@@ -55,11 +58,12 @@ package final class DiagnosticSink {
         var result = diagnostics.enumerated().sorted {
             ($0.element.range.start, $0.offset) < ($1.element.range.start, $1.offset)
         }.map(\.element)
-        if suppressed > 0, let last = result.last {
+        for severity in [Severity.error, .warning] {
+            guard let count = suppressed[severity], let last = result.last else { continue }
             result.append(
                 PolicyDiagnostic(
-                    severity: .error, code: Code.tooManyDiagnostics.rawValue,
-                    message: "\(suppressed) more findings are not shown", file: file,
+                    severity: severity, code: Code.tooManyDiagnostics.rawValue,
+                    message: "\(count) more findings of this kind are not shown", file: file,
                     range: last.range))
         }
         return result

@@ -2,31 +2,32 @@ import CEL
 
 /// What a condition says of single slots, and what else it says, as text.
 struct ConditionFacts {
-    /// For each slot that simple comparisons speak of, what it can be.
-    var domains: [Int: Domain] = [:]
+    /// For each slot that the condition speaks of, what it can be.
+    private var domains: [Int: Domain] = [:]
+    /// What slots can be before any condition. Shared by all facts of a policy, and looked at only
+    /// for slots that some condition speaks of: rules are compared in pairs.
+    private var declared: [Int: Domain] = [:]
     /// Conjuncts that are not simple, by their text.
     var other: Set<String> = []
+    private var followed: Set<Int> = []
     /// Whether the condition can hold at all.
     var isImpossible = false
 
-    /// No condition at all.
-    init() {}
-
     /// What is known of slots before any condition: declared bounds and lists of values.
     init(declarationsOf policy: TrustPolicy) {
-        domains[SlotLayout.Fixed.insightOutcome] = .strings(Set(Outcome.names))
-        domains[SlotLayout.Fixed.contextCategory] = .strings(
+        declared[SlotLayout.Fixed.insightOutcome] = .strings(Set(Outcome.names))
+        declared[SlotLayout.Fixed.contextCategory] = .strings(
             Set(policy.categories.map(\.rawValue)))
-        domains[SlotLayout.Fixed.subjectAuthorization] = .strings(
+        declared[SlotLayout.Fixed.subjectAuthorization] = .strings(
             Set(TrustEnvironment.authorizations))
-        domains[SlotLayout.Fixed.deviceValue] = .numbers(.init(low: 0, high: 1))
+        declared[SlotLayout.Fixed.deviceValue] = .numbers(.init(low: 0, high: 1))
         for (index, attribute) in policy.attributes.enumerated() {
             let slot = policy.slots.attribute(index)
             switch attribute.type {
-            case .string: domains[slot] = attribute.values.map { .strings(Set($0)) }
-            case .bool: domains[slot] = .bools([true, false])
+            case .string: declared[slot] = attribute.values.map { .strings(Set($0)) }
+            case .bool: declared[slot] = .bools([true, false])
             case .int, .double:
-                domains[slot] = .numbers(
+                declared[slot] = .numbers(
                     .init(
                         low: Self.number(attribute.minimum) ?? -.infinity,
                         high: Self.number(attribute.maximum) ?? .infinity))
@@ -34,7 +35,7 @@ struct ConditionFacts {
             }
         }
         for (index, window) in policy.velocity.enumerated() where window.isWhole {
-            domains[policy.slots.velocity(index)] = .numbers(.init(low: 0))
+            declared[policy.slots.velocity(index)] = .numbers(.init(low: 0))
         }
     }
 
@@ -55,6 +56,9 @@ struct ConditionFacts {
 
     private mutating func add(_ ast: AST, _ node: AST.NodeID, _ variables: [Int: Variable]) {
         if case .slot(let slot)? = ast[node].reference, let variable = variables[slot] {
+            // Followed once: what holds twice holds once, and chains of variables that name each
+            // other twice would double the work at every step.
+            guard followed.insert(slot).inserted else { return }
             return add(variable.expression.program, variables: variables)
         }
         if case .bool(let constant)? = Constants.value(ast, node) {
@@ -68,9 +72,11 @@ struct ConditionFacts {
         restrict(slot, to: domain)
     }
 
+    private func domain(of slot: Int) -> Domain? { domains[slot] ?? declared[slot] }
+
     /// Allows a slot only what the domain allows.
     mutating func restrict(_ slot: Int, to domain: Domain) {
-        let result = domains[slot].map { $0.intersection(domain) ?? domain } ?? domain
+        let result = self.domain(of: slot).map { $0.intersection(domain) ?? domain } ?? domain
         domains[slot] = result
         if result.isEmpty { isImpossible = true }
     }
@@ -79,7 +85,7 @@ struct ConditionFacts {
     func covers(_ narrower: ConditionFacts) -> Bool {
         guard other.isSubset(of: narrower.other) else { return false }
         return domains.allSatisfy { slot, domain in
-            narrower.domains[slot].map(domain.contains) ?? false
+            narrower.domain(of: slot).map(domain.contains) ?? false
         }
     }
 
@@ -87,7 +93,7 @@ struct ConditionFacts {
     func overlaps(_ second: ConditionFacts) -> Bool {
         guard other.isEmpty, second.other.isEmpty else { return false }
         return domains.allSatisfy { slot, domain in
-            guard let theirs = second.domains[slot] else { return true }
+            guard let theirs = second.domain(of: slot) else { return true }
             return domain.intersection(theirs).map { !$0.isEmpty } ?? false
         }
     }

@@ -1,7 +1,8 @@
 import CEL
 
-/// Finds the parts of an expression that fail whatever the event: divisions by zero, indexes
-/// outside of a list, texts that are no time.
+/// Finds divisions and indexes that fail whatever the event, though one of their sides depends on
+/// it: a divisor that comes to zero, an index that no list of that length has. Parts that are
+/// constant as a whole, and divisions by a literal zero, are found by the language itself.
 struct ConstantFailures {
     let program: Program
 
@@ -13,82 +14,62 @@ struct ConstantFailures {
     /// The cost one part may have: what is known beforehand should be cheap to know.
     private static let cost = 10_000
 
-    /// The innermost parts that fail, in the order of the tree.
+    /// In the order of the tree.
     func find() -> [Failure] {
         var failures: [Failure] = []
-        _ = visit(program.root, &failures)
+        var pending = [program.root]
+        while let id = pending.popLast() {
+            if let failure = failure(at: id) { failures.append(failure) }
+            pending.append(contentsOf: program.ast.children(of: id))
+        }
         return failures
     }
 
-    private enum Knowledge {
-        /// Depends on the event, or was reported.
-        case open
-        case constant
-    }
-
-    private func visit(_ id: AST.NodeID, _ failures: inout [Failure]) -> Knowledge {
+    private func failure(at id: AST.NodeID) -> Failure? {
         let ast = program.ast
-        var isConstant = true
-        for child in ast.children(of: id) where visit(child, &failures) == .open {
-            isConstant = false
-        }
-        switch ast[id].kind {
-        case .literal: return .constant
-        case .identifier, .select, .presence, .comprehension, .bind, .block, .invalid, .structure:
-            return .open
-        case .list, .map: return isConstant ? .constant : .open
-        case .call(let function, let target, let arguments):
-            guard isConstant else {
-                if target == nil, arguments.count == 2 {
-                    check(function, id, arguments[0], arguments[1], &failures)
-                }
-                return .open
-            }
-            guard let error = evaluate(id)?.error else { return .constant }
-            failures.append(Failure(range: ast[id].range, message: error.message))
-            return .open
-        }
-    }
-
-    private func evaluate(_ id: AST.NodeID) -> EvaluationResult? {
-        guard let part = program.part(id) else { return nil }
-        var activation = Activation(Environment())
-        let result = part.evaluate(&activation, costLimit: Self.cost)
-        // Giving up is not failing.
-        return result.error?.code == .costLimit ? nil : result
-    }
-
-    /// One side depends on the event, the other alone is enough to fail.
-    private func check(
-        _ function: String, _ id: AST.NodeID, _ left: AST.NodeID, _ right: AST.NodeID,
-        _ failures: inout [Failure]
-    ) {
-        let ast = program.ast
+        guard case .call(let function, nil, let arguments) = ast[id].kind, arguments.count == 2
+        else { return nil }
+        let (left, right) = (arguments[0], arguments[1])
         switch function {
         case "_/_", "_%_":
             switch constant(right) {
             case .int(0)?, .uint(0)?:
-                failures.append(Failure(range: ast[id].range, message: "it divides by zero"))
-            default: break
+                return Failure(range: ast[id].range, message: "it divides by zero")
+            default: return nil
             }
         case "_[_]":
-            guard case .int(let index)? = constant(right), case .list = ast[left].type else {
-                return
+            guard case .list = ast[left].type, case .int(let index)? = constant(right) else {
+                return nil
             }
             var count = Int64.max
             if case .list(let elements, let optional) = ast[left].kind, optional.isEmpty {
                 count = Int64(elements.count)
             }
-            guard index < 0 || index >= count else { return }
-            failures.append(
-                Failure(range: ast[right].range, message: "the list has no index \(index)"))
-        default: break
+            guard index < 0 || index >= count else { return nil }
+            return Failure(range: ast[right].range, message: "the list has no index \(index)")
+        default: return nil
         }
     }
 
+    /// The value of a part that reads nothing; nil for any other.
     private func constant(_ id: AST.NodeID) -> Value? {
-        var failures: [Failure] = []
-        guard visit(id, &failures) == .constant else { return nil }
-        return evaluate(id)?.value
+        if let value = Constants.value(program.ast, id) { return value }
+        guard isConstant(id), let part = program.part(id) else { return nil }
+        var activation = Activation(Environment())
+        return part.evaluate(&activation, costLimit: Self.cost).value
+    }
+
+    private func isConstant(_ id: AST.NodeID) -> Bool {
+        var pending = [id]
+        while let next = pending.popLast() {
+            switch program.ast[next].kind {
+            case .literal, .call, .list, .map: break
+            case .identifier, .select, .presence, .comprehension, .bind, .block, .invalid,
+                .structure:
+                return false
+            }
+            pending.append(contentsOf: program.ast.children(of: next))
+        }
+        return true
     }
 }

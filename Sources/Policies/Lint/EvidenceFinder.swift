@@ -7,34 +7,37 @@ struct EvidenceFinder {
 
     /// The conjuncts of all the conditions, variables expanded.
     func find(_ conditions: [Expression]) -> [Expression] {
-        conditions.flatMap { conjuncts($0.program, $0.position) }
+        var seen: Set<Int> = []
+        return conditions.flatMap { conjuncts($0, &seen) }
     }
 
-    private func conjuncts(_ program: Program, _ position: SourcePosition) -> [Expression] {
-        program.ast.conjuncts(of: program.root).flatMap { node -> [Expression] in
+    /// Each variable is followed once: what holds twice holds once, and variables that name each
+    /// other twice would double the work at every step.
+    private func conjuncts(_ whole: Expression, _ seen: inout Set<Int>) -> [Expression] {
+        let program = whole.program
+        var result: [Expression] = []
+        for node in program.ast.conjuncts(of: program.root) {
             if case .slot(let slot)? = program.ast[node].reference,
                 let index = scope.variableOfSlot[slot]
             {
+                guard seen.insert(slot).inserted else { continue }
                 let inner = scope.variables[index].expression
-                return conjuncts(inner.program, inner.position)
+                result += conjuncts(inner, &seen)
+            } else if let found = evidence(whole, node) {
+                result.append(found)
             }
-            return evidence(program, node, position).map { [$0] } ?? []
         }
+        return result
     }
 
-    private func evidence(
-        _ program: Program, _ node: AST.NodeID, _ position: SourcePosition
-    ) -> Expression? {
-        let use = program.ast.slotUse(below: node)
-        let deep = scope.deepReads(use.read)
-        let tested = scope.deepReads(use.tested)
-        guard !(deep + tested).contains(where: Self.isInsight),
-            deep.contains(where: Self.isEvidence),
-            let part = program.part(node)
+    private func evidence(_ whole: Expression, _ node: AST.NodeID) -> Expression? {
+        let use = whole.program.ast.slotUse(below: node)
+        let reads = scope.deepReads(use.read)
+        let tests = scope.deepTests(use)
+        guard !(reads + tests).contains(where: Self.isInsight),
+            reads.contains(where: Self.isEvidence)
         else { return nil }
-        return Expression(
-            source: program.ast.text(of: node), program: part, reads: use.read.sorted(),
-            deepReads: deep, position: position)
+        return whole.part(node, reads: use.read.sorted(), deepReads: reads, deepTests: tests)
     }
 
     private static func isInsight(_ slot: Int) -> Bool {

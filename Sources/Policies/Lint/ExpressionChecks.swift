@@ -7,7 +7,8 @@ final class ExpressionChecks {
     /// The slot of `insight.outcome`; nil where the policy has none.
     private let outcomeSlot: Int?
     private let slotNames: [Int: String]
-    private var variables: [Variable] = []
+    /// The slots of variables that are the outcome, or may be.
+    private var outcomeVariables: Set<Int> = []
 
     init(unstored: Set<Int>, outcomeSlot: Int?, slotNames: [Int: String]) {
         self.unstored = unstored
@@ -15,25 +16,21 @@ final class ExpressionChecks {
         self.slotNames = slotNames
     }
 
-    /// Remembers a variable, so that expressions reading it can be followed into it.
-    func note(_ variable: Variable) { variables.append(variable) }
+    /// Remembers a variable, so that expressions reading it are known to read an outcome.
+    func note(_ program: Program, slot: Int) {
+        if isOutcome(program.ast, program.root) { outcomeVariables.insert(slot) }
+    }
 
     func check(
-        _ program: Program, _ map: ScalarMap, environment: Environment, variables: [Int: Int],
-        sink: DiagnosticSink
+        _ program: Program, _ map: ScalarMap, environment: Environment, sink: DiagnosticSink
     ) {
         let ast = program.ast
         var pending = [program.root]
         while let id = pending.popLast() {
             checkStored(ast[id], map, sink)
-            checkOutcomeOrder(ast, id, map, variables, sink)
+            checkOutcomeOrder(ast, id, map, sink)
             checkValues(ast, id, map, environment, sink)
             pending.append(contentsOf: ast.children(of: id))
-        }
-        for failure in ConstantFailures(program: program).find() {
-            sink.error(
-                .alwaysFails, "this can only fail: \(failure.message)",
-                at: map.range(utf8: failure.range))
         }
     }
 
@@ -81,12 +78,11 @@ final class ExpressionChecks {
     }
 
     private func checkOutcomeOrder(
-        _ ast: AST, _ id: AST.NodeID, _ map: ScalarMap, _ variables: [Int: Int],
-        _ sink: DiagnosticSink
+        _ ast: AST, _ id: AST.NodeID, _ map: ScalarMap, _ sink: DiagnosticSink
     ) {
         guard case .call(let function, _, let arguments) = ast[id].kind,
             ["_<_", "_<=_", "_>_", "_>=_"].contains(function),
-            arguments.contains(where: { isOutcome(ast, $0, variables) })
+            arguments.contains(where: { isOutcome(ast, $0) })
         else { return }
         sink.error(
             .outcomeOrder, "outcomes are names and have no order",
@@ -94,26 +90,23 @@ final class ExpressionChecks {
             help: "list the ones you mean: `insight.outcome in [\"medium\", \"high\"]`")
     }
 
-    /// Whether the node's value is an outcome, followed through variables and choices.
-    private func isOutcome(_ ast: AST, _ id: AST.NodeID, _ variables: [Int: Int]) -> Bool {
+    /// Whether the node's value is an outcome, also by way of variables and choices.
+    private func isOutcome(_ ast: AST, _ id: AST.NodeID) -> Bool {
         if case .slot(let slot)? = ast[id].reference {
-            if slot == outcomeSlot { return true }
-            guard let index = variables[slot] else { return false }
-            let program = self.variables[index].expression.program
-            return isOutcome(program.ast, program.root, variables)
+            return slot == outcomeSlot || outcomeVariables.contains(slot)
         }
         switch ast[id].kind {
         case .call("_?_:_", nil, let parts) where parts.count == 3:
-            return isOutcome(ast, parts[1], variables) || isOutcome(ast, parts[2], variables)
-        case .bind(_, _, let body): return isOutcome(ast, body, variables)
+            return isOutcome(ast, parts[1]) || isOutcome(ast, parts[2])
+        case .bind(_, _, let body): return isOutcome(ast, body)
         default: return false
         }
     }
 
     /// The values a variable can have if it is just the outcome under another name.
-    func outcomeValues(
-        _ ast: AST, _ root: AST.NodeID, variables: [Int: Int]
-    ) -> [String]? {
-        isOutcome(ast, root, variables) && ast[root].reference != nil ? Outcome.names : nil
+    func outcomeValues(_ program: Program) -> [String]? {
+        let ast = program.ast
+        return ast[program.root].reference != nil && isOutcome(ast, program.root)
+            ? Outcome.names : nil
     }
 }

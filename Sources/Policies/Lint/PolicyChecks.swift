@@ -91,7 +91,7 @@ struct PolicyChecks {
         let score = SlotLayout.Fixed.insightScore
         for match in block.matches {
             if let condition = match.condition, condition.deepReads.contains(score),
-                !condition.program.slotUse.tested.contains(score)
+                !condition.deepTests.contains(score)
             {
                 sink.warning(
                     .scoreMayBeAbsent,

@@ -34,6 +34,6 @@ public enum PolicyLimits {
     public static let maxLength = 4_096
     /// The most names in one `notify`.
     public static let notify = 20
-    /// The most diagnostics reported for one file; the rest is counted.
+    /// The most errors, and the most warnings, reported for one file; the rest is counted.
     public static let diagnosticsPerFile = 100
 }

@@ -24,7 +24,7 @@ public enum OnMissing: String, Sendable, Hashable, CaseIterable {
 }
 
 /// An expression that was parsed and checked, with what it reads.
-public struct Expression: Sendable {
+public final class Expression: Sendable {
     /// The text of the expression.
     public let source: String
     /// The compiled program; its slots are those of the policy's ``SlotLayout``.
@@ -33,17 +33,39 @@ public struct Expression: Sendable {
     public let reads: [Int]
     /// The slots of `reads` and of every variable it needs, variables replaced by what they read.
     public let deepReads: [Int]
-    /// Where it starts in the file.
-    public let position: SourcePosition
+    /// The slots that it, or a variable it needs, only asks for by `has()`.
+    public let deepTests: [Int]
+    private let map: ScalarMap
 
     package init(
-        source: String, program: Program, reads: [Int], deepReads: [Int], position: SourcePosition
+        source: String, program: Program, reads: [Int], deepReads: [Int], deepTests: [Int],
+        map: ScalarMap
     ) {
         self.source = source
         self.program = program
         self.reads = reads
         self.deepReads = deepReads
-        self.position = position
+        self.deepTests = deepTests
+        self.map = map
+    }
+
+    /// Where it starts in the file; for a part of an expression, where the whole starts.
+    public var position: SourcePosition { map.position(atScalar: 0) }
+
+    /// Where a part of the program's source stands in the file, by UTF-8 offsets as the nodes of
+    /// its tree and the errors of its evaluation have them.
+    public func place(of offsets: Range<Int>) -> SourceRange { map.range(utf8: offsets) }
+
+    /// The same expression's part at a node, over the same slots and places; nil where the node
+    /// cannot stand alone.
+    package func part(
+        _ node: AST.NodeID, reads: [Int], deepReads: [Int], deepTests: [Int]
+    ) -> Expression? {
+        program.part(node).map {
+            Expression(
+                source: program.ast.text(of: node), program: $0, reads: reads,
+                deepReads: deepReads, deepTests: deepTests, map: map)
+        }
     }
 }
 
@@ -64,7 +86,7 @@ public struct Variable: Sendable {
 }
 
 /// One `rule:` of a policy: variables and matches.
-public struct RuleBlock: Sendable {
+public final class RuleBlock: Sendable {
     /// How its matches are combined. A nested block has its own.
     public let strategy: Strategy
     /// Variables declared here, in file order; each may read those before it.
@@ -80,7 +102,7 @@ public struct RuleBlock: Sendable {
 }
 
 /// One entry of `match:`.
-public struct Match: Sendable {
+public final class Match: Sendable {
     /// What happens when the condition holds.
     public enum Action: Sendable {
         /// Decides.

@@ -1,7 +1,7 @@
 import CEL
 
 /// A checked policy of kind `trust`: immutable, complete, ready to run.
-public struct TrustPolicy: Sendable {
+public final class TrustPolicy: Sendable {
     /// The policy's name.
     public let name: String
     /// The policy's version, from 1.

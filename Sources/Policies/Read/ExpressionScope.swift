@@ -80,14 +80,14 @@ struct ExpressionScope {
             return nil
         }
         let program = compiled.expression.program
-        let values = checks.outcomeValues(program.ast, program.root, variables: variableOfSlot)
+        let values = checks.outcomeValues(program)
         _ = try? environment.declare("variables." + name, computedBy: program, values: values)
         let variable = Variable(
             name: name, index: variables.count, expression: compiled.expression)
         variableOfSlot[slot] = variable.index
         variableRanges[variable.index] = nameRange
         variables.append(variable)
-        checks.note(variable)
+        checks.note(program, slot: slot)
         return variable
     }
 
@@ -107,22 +107,38 @@ struct ExpressionScope {
             return nil
         }
         let result = environment.compile(map.text)
-        for finding in result.diagnostics {
-            sink.add(
-                finding.severity == .error ? .error : .warning, finding.code, finding.message,
-                map.range(utf8: finding.range), finding.help)
-        }
+        report(result, map)
         guard let program = result.program else { return nil }
         let use = program.slotUse
         used.formUnion(use.read)
         used.formUnion(use.tested)
         checkType(program, role, node)
         checks.check(
-            program, map, environment: environment, variables: variableOfSlot, sink: sink)
+            program, map, environment: environment, sink: sink)
         let expression = Expression(
             source: map.text, program: program, reads: use.read.sorted(),
-            deepReads: deepReads(use.read), position: map.position(atScalar: 0))
+            deepReads: deepReads(use.read), deepTests: deepTests(use), map: map)
         return Compiled(expression: expression, map: map)
+    }
+
+    /// What can only fail is refused here, where it would be a rule that never does its work; to
+    /// the language alone it is doubtful.
+    private func report(_ result: CompileResult, _ map: ScalarMap) {
+        let failing = "cel.alwaysFails"
+        for finding in result.diagnostics {
+            let isError = finding.severity == .error || finding.code == failing
+            sink.add(
+                isError ? .error : .warning, finding.code, finding.message,
+                map.range(utf8: finding.range), finding.help)
+        }
+        guard let program = result.program else { return }
+        let known = result.diagnostics.filter { $0.code == failing }.map(\.range)
+        for failure in ConstantFailures(program: program).find()
+        where !known.contains(where: { $0.overlaps(failure.range) }) {
+            sink.add(
+                .error, failing, "this can only fail: \(failure.message)",
+                map.range(utf8: failure.range), nil)
+        }
     }
 
     private func checkType(_ program: Program, _ role: Role, _ node: YAMLNode) {
@@ -148,6 +164,17 @@ struct ExpressionScope {
                 result.formUnion(variables[index].expression.deepReads)
             } else {
                 result.insert(slot)
+            }
+        }
+        return result.sorted()
+    }
+
+    /// What is asked for by `has()`, here or in a variable that is read.
+    func deepTests(_ use: AST.SlotUse) -> [Int] {
+        var result = use.tested
+        for slot in use.read {
+            if let index = variableOfSlot[slot] {
+                result.formUnion(variables[index].expression.deepTests)
             }
         }
         return result.sorted()

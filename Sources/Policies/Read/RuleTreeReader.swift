@@ -188,7 +188,9 @@ struct RuleTreeReader {
     }
 
     private func readsInsight(_ condition: Expression?) -> Bool {
-        condition?.deepReads.contains { $0 <= SlotLayout.Fixed.insightModelVersion } ?? false
+        condition.map { $0.deepReads + $0.deepTests }?.contains {
+            $0 <= SlotLayout.Fixed.insightModelVersion
+        } ?? false
     }
 
     private func raisesFriction(_ action: Match.Action) -> Bool {

@@ -5,6 +5,11 @@ import Synchronization
 // What libmicrohttpd calls, in the order in which it does so for one request. All run on the
 // thread of the pool that owns the connection.
 
+/// Whether a new connection is let in: not while the server drains.
+let mayAccept: MHD_AcceptPolicyCallback = { core, _, _ in
+    ServerCore.from(core)?.isDraining.load(ordering: .relaxed) == false ? .YES : .NO
+}
+
 /// A connection opens or closes.
 let connectionChanged: MHD_NotifyConnectionCallback = { core, connection, context, change in
     guard let core = ServerCore.from(core), let connection, let context else { return }

@@ -3,17 +3,19 @@ import Glibc
 
 /// libmicrohttpd's daemon, and what must outlive it.
 ///
-/// Unchecked: the pointer never changes, and libmicrohttpd allows calls from any thread. `quiesce`
-/// and `stop` are called once each, by the server's `stop`.
+/// Unchecked: the pointer never changes, and `stop` is called once, by the server's `stop`.
+///
+/// `MHD_quiesce_daemon` is not used: in a pool with epoll it races with the workers over who
+/// takes the listening socket out of their sets, and aborts the process where it comes second.
+/// While the server drains, `mayAccept` turns new connections away instead.
 final class Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
     private let core: Unmanaged<ServerCore>
-    private let listening: Int32
 
     init(
         core: ServerCore, listening socket: borrowing ListeningSocket, threads: Int
     ) throws(HTTPServer.StartError) {
-        // libmicrohttpd closes what it is given unless it is quiesced first; so it gets its own.
+        // libmicrohttpd closes what it is given when it stops; so it gets its own.
         let listening = dup(socket.descriptor)
         guard listening >= 0 else { throw .system("dup", errno) }
         let retained = Unmanaged.passRetained(core)
@@ -27,16 +29,11 @@ final class Daemon: @unchecked Sendable {
         }
         self.pointer = pointer
         self.core = retained
-        self.listening = listening
     }
-
-    /// No new connections from here on.
-    func quiesce() { MHD_quiesce_daemon(pointer) }
 
     /// Ends all threads. No connection may be suspended.
     func stop() {
         MHD_stop_daemon(pointer)
-        close(listening)
         core.release()
     }
 
@@ -70,7 +67,7 @@ final class Daemon: @unchecked Sendable {
             return withVaList(arguments) {
                 MHD_start_daemon_va(
                     MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue, 0,
-                    nil, nil, requestProceeded, nil, $0)
+                    mayAccept, core, requestProceeded, nil, $0)
             }
         }
     }

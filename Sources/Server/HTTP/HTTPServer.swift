@@ -105,7 +105,6 @@ public final class HTTPServer: Sendable {
     public func stop(drainMilliseconds: Int64) {
         guard let running = running.withLock({ $0.take() }) else { return }
         core.isDraining.store(true, ordering: .relaxed)
-        running.daemon.quiesce()
         waitUntilIdle(until: monotonicMilliseconds() + drainMilliseconds)
         core.shutGate()
         core.connections.answerAll(Problem(.shuttingDown).response)

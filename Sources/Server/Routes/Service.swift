@@ -72,6 +72,6 @@ private struct EngineKeys: KeyDirectory {
 
     func principal(for digest: Digest) -> Principal? {
         guard let key = engine.directory.registry.keys[digest] else { return nil }
-        return Principal(keyID: key.keyID, tenant: key.tenant, scopes: Set(key.scopes))
+        return Principal(keyID: key.keyID, tenant: key.tenant, scopes: key.scopeSet)
     }
 }

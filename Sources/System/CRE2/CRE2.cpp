@@ -42,6 +42,8 @@ extern "C" int cre2_groups(const cre2_regex *regex) {
     return regex->regex.NumberOfCapturingGroups();
 }
 
+extern "C" int cre2_program_size(const cre2_regex *regex) { return regex->regex.ProgramSize(); }
+
 extern "C" bool cre2_matches(const cre2_regex *regex, const char *text, size_t length) {
     return regex->regex.Match(re2::StringPiece(text, length), 0, length, re2::RE2::UNANCHORED,
                               nullptr, 0);

@@ -3,28 +3,31 @@ import Glibc
 import JSON
 import Time
 
-/// `discern cel conformance FILE|DIR…`: runs CEL's conformance suite in its JSON form.
-func celConformance(arguments: [String]) -> Int32 {
-    let paths = arguments.filter { $0 != "--" }
-    if let option = paths.first(where: { $0.hasPrefix("--") }) {
-        complain("unknown option `\(option)`\nusage: discern cel conformance FILE|DIR…")
-        return CELExit.usage
-    }
-    guard !paths.isEmpty else {
-        complain("no file is given\nusage: discern cel conformance FILE|DIR…")
-        return CELExit.usage
-    }
-    var report = ConformanceReport(runner: ConformanceRunner(zones: SystemZones.load()))
-    for path in paths {
-        let files = Files.isFolder(path) ? Files.list(path, ending: ".json") : [path]
-        guard !files.isEmpty else {
-            complain("\(path): no .json file in this folder")
-            return CELExit.inputOutput
+extension CELCommands {
+    static var conformance: Command {
+        Command(
+            name: "cel conformance", summary: "Run CEL's conformance suite in its JSON form.",
+            positional: "FILE|DIR…",
+            discussion: "Prints every failure, and passed and failed per file and in all."
+        ) { arguments in
+            guard !arguments.positional.isEmpty else { throw UsageError("no file is given") }
+            return runSuite(arguments.positional)
         }
-        for file in files where !report.add(file) { return CELExit.inputOutput }
     }
-    report.finish()
-    return report.failed > 0 ? CELExit.failed : CELExit.ok
+
+    private static func runSuite(_ paths: [String]) -> Int32 {
+        var report = ConformanceReport(runner: ConformanceRunner(zones: SystemZones.load()))
+        for path in paths {
+            let files = Files.isFolder(path) ? Files.list(path, ending: ".json") : [path]
+            guard !files.isEmpty else {
+                Terminal.say("\(path): no .json file in this folder")
+                return ExitStatus.failure
+            }
+            for file in files where !report.add(file) { return ExitStatus.failure }
+        }
+        report.finish()
+        return report.failed > 0 ? ExitStatus.testsFailed : ExitStatus.fine
+    }
 }
 
 private struct ConformanceReport {
@@ -39,7 +42,7 @@ private struct ConformanceReport {
 
     mutating func add(_ path: String) -> Bool {
         guard let bytes = Files.read(path) else {
-            complain("\(path): \(String(cString: strerror(errno)))")
+            Terminal.say("\(path): \(String(cString: strerror(errno)))")
             return false
         }
         let name = Files.name(path)
@@ -48,9 +51,9 @@ private struct ConformanceReport {
             run(try ConformanceFile(name: name, json))
             return true
         } catch let error as JSONError {
-            complain("\(path): \(error.message) at offset \(error.offset)")
+            Terminal.say("\(path): \(error.message) at offset \(error.offset)")
         } catch {
-            complain("\(path): \(error)")
+            Terminal.say("\(path): \(error)")
         }
         return false
     }
@@ -66,9 +69,9 @@ private struct ConformanceReport {
             case .failed(let expected, let actual):
                 counts.failed += 1
                 byNeed[need, default: (0, 0)].failed += 1
-                write(
+                Terminal.print(
                     "FAIL \(test.id): \(test.expression)\n  expected \(expected)\n"
-                        + "  actual   \(actual)\n", to: STDOUT_FILENO)
+                        + "  actual   \(actual)")
             case .skipped(let reason):
                 counts.skipped += 1
                 skipped[reason, default: 0] += 1
@@ -77,20 +80,16 @@ private struct ConformanceReport {
         passed += counts.passed
         failed += counts.failed
         let rest = counts.skipped > 0 ? ", \(counts.skipped) skipped" : ""
-        write(
-            "\(file.name): \(counts.passed) passed, \(counts.failed) failed\(rest)\n",
-            to: STDOUT_FILENO)
+        Terminal.print("\(file.name): \(counts.passed) passed, \(counts.failed) failed\(rest)")
     }
 
     func finish() {
         for (need, counts) in byNeed.sorted(by: { $0.key < $1.key }) {
-            write(
-                "needs \(need): \(counts.passed) passed, \(counts.failed) failed\n",
-                to: STDOUT_FILENO)
+            Terminal.print("needs \(need): \(counts.passed) passed, \(counts.failed) failed")
         }
         for (reason, count) in skipped.sorted(by: { $0.key < $1.key }) {
-            write("\(count) skipped: \(reason)\n", to: STDOUT_FILENO)
+            Terminal.print("\(count) skipped: \(reason)")
         }
-        write("\(passed) passed, \(failed) failed\n", to: STDOUT_FILENO)
+        Terminal.print("\(passed) passed, \(failed) failed")
     }
 }

@@ -60,13 +60,20 @@ enum JSONBridge {
                 seconds: timestamp.seconds, nanoseconds: timestamp.nanoseconds,
                 fraction: .shortest, to: &bytes)
             return "timestamp(\"\(String(decoding: bytes, as: UTF8.self))\")"
-        case .duration(let duration): return "duration(\"\(duration)\")"
+        case .duration(let duration): return "duration(\"\(text(duration))\")"
         case .type(let type): return type.runtimeName
         case .optional(let wrapped):
             return wrapped.map { "optional.of(\(text($0)))" } ?? "optional.none()"
         case .opaque(let type, let text):
             return "\(type == "net.IP" ? "ip" : "cidr")(\"\(text)\")"
         }
+    }
+
+    /// Exact, in the unit that needs no point.
+    private static func text(_ duration: CELDuration) -> String {
+        let nanoseconds = duration.totalNanoseconds
+        return nanoseconds % 1_000_000_000 == 0
+            ? "\(nanoseconds / 1_000_000_000)s" : "\(nanoseconds)ns"
     }
 
     private static func quoted(_ text: String) -> String {

@@ -21,6 +21,9 @@ void cre2_free(cre2_regex *regex);
 /// The number of capturing groups.
 int cre2_groups(const cre2_regex *regex);
 
+/// The size of the compiled program in RE2's instructions: what compiling and matching cost.
+int cre2_program_size(const cre2_regex *regex);
+
 /// Whether the expression matches anywhere in the text.
 bool cre2_matches(const cre2_regex *regex, const char *text, size_t length);
 
