@@ -29,7 +29,7 @@ extension Core {
             // The policy was changed between reading the request and judging it.
             throw Refusal(
                 .unavailable, "the acting policy was changed meanwhile; send it again",
-                isRetryable: true)
+                reason: Refusal.policyChanged, isRetryable: true)
         }
         let state = try subject(command.subject, key: command.subjectKey, tenant: tenant)
         let context = EvaluationContext(

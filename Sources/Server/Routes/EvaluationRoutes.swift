@@ -61,10 +61,17 @@ struct EvaluationRoutes {
             let tenant = try backend.tenant(of: call)
             let command = try EvaluationShape.command(call.body, tenant: tenant, backend: backend)
             let isTraced = call.query["trace"] == "true"
-            try backend.perform(.evaluate(command), tenant: tenant, call, responder) {
-                reply throws(Problem) in
-                try Self.response(to: reply, tenant: tenant, isTraced: isTraced, backend)
-            }
+            let actor = call.principal?.keyID ?? "unknown"
+            let isTaken = backend.engine.submit(
+                Submission(tenant: tenant, actor: actor, command: .evaluate(command)),
+                reply: backend.rereading(call.body, tenant: tenant, actor: actor) { reply in
+                    responder.answer(
+                        Backend.response(to: reply) { reply throws(Problem) in
+                            try Self.response(
+                                to: reply, tenant: tenant, isTraced: isTraced, backend)
+                        })
+                })
+            if !isTaken { throw Backend.queueFull }
         }
     }
 
@@ -131,7 +138,11 @@ struct EvaluationRoutes {
                     batch.set(index, error.response)
                 }
             }
-            try batch.submit(commands, tenant: tenant, call, backend) { reply throws(Problem) in
+            let actor = call.principal?.keyID ?? "unknown"
+            try batch.submit(
+                commands, tenant: tenant, call, backend,
+                taking: { backend.rereading(items[$0], tenant: tenant, actor: actor, $1) }
+            ) { reply throws(Problem) in
                 try Self.response(to: reply, tenant: tenant, isTraced: false, backend)
             }
         }
