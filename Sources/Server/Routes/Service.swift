@@ -25,8 +25,23 @@ public final class Service: Sendable {
         var configuration = HTTPServer.Configuration(address: address, limits: backend.limits)
         configuration.threads = threads
         configuration.bodyLimit = { api.bodyLimit($0, $1) }
-        configuration.observer = { requests.count($0) }
+        let names = all.map(\.route.name)
+        configuration.observer = { observation in
+            requests.count(observation)
+            if log.isOn(.debug) { log.debug("request", Self.line(observation, names)) }
+        }
         server = try HTTPServer(configuration) { api.handle($0, $1) }
+    }
+
+    /// What the log says of a request: its route's name, never its path, which could hold an id.
+    private static func line(
+        _ observation: HTTPServer.Observation, _ names: [String]
+    ) -> Log.Metadata {
+        [
+            ("route", .word(observation.tag.map { names[$0] } ?? "none")),
+            ("status", .int(Int64(observation.status))),
+            ("microseconds", .int(observation.nanoseconds / 1_000)),
+        ]
     }
 
     /// Stops: answers what was accepted, for as long as that takes or the time is over.
