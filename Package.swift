@@ -104,7 +104,7 @@ let package = Package(
             "StorageTests",
             ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
         tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
-        tests("ScenarioTests", ["JSON", "Time"]),
+        tests("ScenarioTests", ["JSON", "Ledger", "Time"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

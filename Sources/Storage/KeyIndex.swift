@@ -91,7 +91,11 @@ final class KeyIndex: Sendable {
     }
 
     /// Writes the next slice, if there is a generation to write. Called after a commit.
-    func writeBehind(_ writer: Writer) throws {
+    ///
+    /// Should that fail, the slice is tried again after the next commit.
+    func writeBehind(_ writer: Writer) { try? writeSlice(writer) }
+
+    private func writeSlice(_ writer: Writer) throws {
         let slice = state.withLock { state -> (rows: ArraySlice<IndexedKey>, through: Int64?)? in
             if state.rows.isEmpty {
                 guard state.recentEntries >= Self.generation else { return nil }
@@ -114,9 +118,8 @@ final class KeyIndex: Sendable {
             try writer.insert(keys: slice.rows, indexedThrough: slice.through)
             _ = try writer.commit()
         } catch {
-            // The entries are durable; the slice is tried again after the next commit.
             writer.rollback()
-            return
+            throw error
         }
         state.withLock { state in
             state.written = slice.rows.endIndex
@@ -127,8 +130,9 @@ final class KeyIndex: Sendable {
         }
     }
 
+    /// Throws rather than trying again: on a full disk that would never end.
     private func flushAll(_ writer: Writer) throws {
         commit()
-        repeat { try writeBehind(writer) } while state.withLock { !$0.rows.isEmpty }
+        repeat { try writeSlice(writer) } while state.withLock { !$0.rows.isEmpty }
     }
 }

@@ -51,16 +51,18 @@ public final class SQLiteStore: Store {
     }
 
     public func commit() throws {
+        let pages: Int32
         do {
-            let pages = try writer.commit()
-            index.commit()
-            try index.writeBehind(writer)
-            checkpointer.committed(walPages: pages)
-            if pages > Checkpointer.restartPages { try writer.restartLog() }
+            pages = try writer.commit()
         } catch {
             rollback()
             throw error
         }
+        // From here on the entries are durable: what fails below must not deny that.
+        index.commit()
+        index.writeBehind(writer)
+        checkpointer.committed(walPages: pages)
+        if pages > Checkpointer.restartPages { try? writer.restartLog() }
     }
 
     public func rollback() {

@@ -74,6 +74,23 @@ public final class Thread: @unchecked Sendable {
 
     /// Starts a thread.
     public init(name: String, _ body: @escaping @Sendable () -> Void) {
+        let status = Self.start(&handle, body)
+        // A process that may not start its few threads cannot serve at all.
+        precondition(status == 0, "cannot start the thread \(name): error \(status)")
+    }
+
+    /// Starts a thread that nobody waits for; its memory is given back when it ends. False if
+    /// the system has none to give.
+    public static func detach(_ body: @escaping @Sendable () -> Void) -> Bool {
+        var handle = pthread_t()
+        guard start(&handle, body) == 0 else { return false }
+        pthread_detach(handle)
+        return true
+    }
+
+    private static func start(
+        _ handle: inout pthread_t, _ body: @escaping @Sendable () -> Void
+    ) -> Int32 {
         let box = Unmanaged.passRetained(Body(run: body))
         let status = pthread_create(
             &handle, nil,
@@ -83,8 +100,8 @@ public final class Thread: @unchecked Sendable {
                 body.run()
                 return nil
             }, box.toOpaque())
-        // A process that may not start its few threads cannot serve at all.
-        precondition(status == 0, "cannot start the thread \(name): error \(status)")
+        if status != 0 { box.release() }
+        return status
     }
 
     /// Waits until the closure has returned. To be called once.

@@ -154,7 +154,7 @@ struct AdministrationRoutes {
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let actor = call.principal?.keyID ?? "unknown"
             // Compiling takes its time, and the threads of the server must not wait.
-            _ = Thread(name: "reload") {
+            let isStarted = Thread.detach {
                 responder.answer(
                     Backend.response(to: backend.reloadPolicies(actor)) { reply throws(Problem) in
                         guard case .administered(.loaded(let added, let activated)) = reply.content
@@ -165,6 +165,7 @@ struct AdministrationRoutes {
                         ])
                     })
             }
+            if !isStarted { throw Problem(.unavailable, detail: "No thread is free for it.") }
         }
     }
 

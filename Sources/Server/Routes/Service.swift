@@ -12,8 +12,8 @@ public final class Service: Sendable {
     public init(
         backend: Backend, address: SocketAddress, threads: Int, version: String, log: Log
     ) throws {
-        let endpoints = Self.endpoints(backend)
         let metrics = MetricsRegistry()
+        let endpoints = Self.endpoints(backend, metrics: metrics)
         let all =
             ServiceRoutes.endpoints(
                 besides: endpoints.map(\.route), version: version, metrics: metrics,
@@ -25,16 +25,32 @@ public final class Service: Sendable {
         var configuration = HTTPServer.Configuration(address: address, limits: backend.limits)
         configuration.threads = threads
         configuration.bodyLimit = { api.bodyLimit($0, $1) }
-        configuration.observer = { requests.count($0) }
+        let names = all.map(\.route.name)
+        configuration.observer = { observation in
+            requests.count(observation)
+            if log.isOn(.debug) { log.debug("request", Self.line(observation, names)) }
+        }
         server = try HTTPServer(configuration) { api.handle($0, $1) }
+    }
+
+    /// What the log says of a request: its route's name, never its path, which could hold an id.
+    private static func line(
+        _ observation: HTTPServer.Observation, _ names: [String]
+    ) -> Log.Metadata {
+        [
+            ("route", .word(observation.tag.map { names[$0] } ?? "none")),
+            ("status", .int(Int64(observation.status))),
+            ("microseconds", .int(observation.nanoseconds / 1_000)),
+        ]
     }
 
     /// Stops: answers what was accepted, for as long as that takes or the time is over.
     public func stop(drainMilliseconds: Int64) { server.stop(drainMilliseconds: drainMilliseconds) }
 
     /// The calls of the API, without those about the service itself.
-    public static func endpoints(_ backend: Backend) -> [Endpoint] {
-        EvaluationRoutes(backend: backend).endpoints + ReportRoutes(backend: backend).endpoints
+    static func endpoints(_ backend: Backend, metrics: MetricsRegistry) -> [Endpoint] {
+        EvaluationRoutes(backend: backend, metrics: EvaluationMetrics(registry: metrics)).endpoints
+            + ReportRoutes(backend: backend).endpoints
             + ReviewRoutes(backend: backend).endpoints + AuditRoutes(backend: backend).endpoints
             + AdministrationRoutes(backend: backend).endpoints
     }

@@ -119,6 +119,8 @@ struct Signals {
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // A client that goes away is no reason to end.
         signal(SIGPIPE, SIG_IGN)
+        // A limit on the size of files is an error of that write, like a full disk.
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Waits for the next one.
