@@ -41,8 +41,11 @@ extension Core {
     /// files that are in the folder today.
     func compileRecorded() throws {
         actingPolicies = [:]
-        let load = PolicyLoader(zones: zones).load(
-            registry.files.map { PolicyLoader.File(path: $0.path, bytes: Array($0.source.utf8)) })
+        // One path may have held many versions; to the loader a path is one file.
+        let files = registry.files.enumerated().map { index, file in
+            PolicyLoader.File(path: "\(index)/\(file.path)", bytes: Array(file.source.utf8))
+        }
+        let load = PolicyLoader(zones: zones).load(files)
         guard let set = load.set else {
             let faults = load.diagnostics.filter { $0.severity == .error }.map(\.message)
             throw CorruptEntry(
