@@ -6,7 +6,7 @@
 #   POLICIES     the policies     (default Policies)
 #   DATA         where the data folders are made; the disk that is measured (default /var/tmp)
 #   CONNECTIONS  keep-alive connections (default 64)
-#   SUBJECTS     distinct subjects      (default 1000)
+#   SUBJECTS     distinct subjects      (default 5000)
 #   SECONDS_EACH measured per round     (default 5), after one second of warm-up
 #   RATE         requests per second, open loop (default: closed loop)
 #
@@ -20,7 +20,7 @@ rounds=${1:-5}
 discern=${DISCERN:-$root/.build/release/discern}
 policies=${POLICIES:-$root/Policies}
 connections=${CONNECTIONS:-64}
-subjects=${SUBJECTS:-1000}
+subjects=${SUBJECTS:-5000}
 seconds=${SECONDS_EACH:-5}
 rate=${RATE:+--rate $RATE}
 

@@ -257,3 +257,48 @@ import TrustInsights
         #expect(try service.store.tail().frontier == frontier)
     }
 }
+
+/// A whole policy in shadow is judged and recorded beside the acting one, and never acts.
+@Suite struct ShadowPolicyTests {
+    @Test func aPolicyInShadowNeverActs() throws {
+        let service = try Service()
+        service.authorize("acct-42")
+        let source = """
+            kind: trust
+            name: strict
+            version: 1
+            categories: [payment]
+            attributes:
+              amount: {type: double}
+              other: {type: string, optional: true}
+            rule:
+              match:
+                - id: all-of-it
+                  condition: attributes.amount > 0.0
+                  output: {friction: increased, steps: [manualReview], holdFor: 72h}
+                - output: {friction: unchanged}
+            """
+        let load = PolicyLoader().load([.init(path: "strict.yaml", bytes: Array(source.utf8))])
+        service.administer(.loadPolicies(CandidateLoad(try #require(load.set))))
+        let before = try #require(
+            service.perform(service.evaluation("r1", device: DeviceResult(value: 0.1))).evaluation)
+        #expect(before.record.shadowPolicy == nil)
+        service.administer(.activate(reference: "strict@1", isShadow: true, reason: "trial"))
+        let record = try #require(
+            service.perform(service.evaluation("r2", device: DeviceResult(value: 0.1))).evaluation
+        ).record
+        #expect(record.decision == before.record.decision)
+        #expect(record.shadowPolicy?.policy.name == "strict")
+        #expect(record.shadowPolicy?.decision.output.holdFor == .hours(72))
+        // It is recorded, and survives a restart.
+        try service.restart()
+        let replayed = try #require(
+            service.perform(service.evaluation("r2", device: DeviceResult(value: 0.1))).evaluation)
+        #expect(replayed.record == record)
+        // Naming the acting policy as shadow takes the shadow out.
+        service.administer(
+            .activate(reference: "transcripts-payments@3", isShadow: true, reason: "enough"))
+        let after = service.perform(service.evaluation("r3", device: DeviceResult(value: 0.1)))
+        #expect(after.evaluation?.record.shadowPolicy == nil)
+    }
+}

@@ -22,6 +22,13 @@ extension EvaluationRecord {
         writer.endArray()
         writer.object("decision", decision.writeMembers)
         if let shadowDecision { writer.object("shadowDecision", shadowDecision.writeMembers) }
+        if let shadowPolicy {
+            writer.object("shadowPolicy") { writer in
+                writer.object("policy", shadowPolicy.policy.writeMembers)
+                writer.member("outcome", shadowPolicy.outcome.rawValue)
+                writer.object("decision", shadowPolicy.decision.writeMembers)
+            }
+        }
         writer.object("policy", policy.writeMembers)
         if let model { writer.object("model", model.writeMembers) }
         if let consumption, let reportDueAt {

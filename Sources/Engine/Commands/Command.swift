@@ -77,6 +77,8 @@ public struct EvaluateCommand: Sendable {
     public var attributes: Result<[RecordedAttribute], Refusal>
     /// The digest of the policy by which they were read.
     public var policyDigest: String
+    /// Reads them by another policy, should one have begun to act meanwhile.
+    public var reread: (@Sendable (ActingPolicy) -> Result<[RecordedAttribute], Refusal>)?
     /// The insights asked for; empty stands for the current one.
     public var insights: [InsightRequest]
     /// What the device sent.
@@ -92,8 +94,9 @@ public struct EvaluateCommand: Sendable {
     public init(
         tenant: Tenant, requestID: String, subject: Pseudonym, action: Pseudonym,
         category: Category, attributes: Result<[RecordedAttribute], Refusal>,
-        policyDigest: String, insights: [InsightRequest] = [], device: DeviceResult?,
-        force: ForcedResult? = nil
+        policyDigest: String,
+        reread: (@Sendable (ActingPolicy) -> Result<[RecordedAttribute], Refusal>)? = nil,
+        insights: [InsightRequest] = [], device: DeviceResult?, force: ForcedResult? = nil
     ) {
         self.requestID = requestID
         self.subject = subject
@@ -101,6 +104,7 @@ public struct EvaluateCommand: Sendable {
         self.category = category
         self.attributes = attributes
         self.policyDigest = policyDigest
+        self.reread = reread
         self.insights = insights
         self.device = device
         self.force = force

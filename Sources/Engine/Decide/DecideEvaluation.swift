@@ -16,6 +16,8 @@ struct EvaluationContext {
     var configurationDigest: String
     /// The policy that acts for the category.
     var acting: ActingPolicy?
+    /// The policy that runs in shadow beside it.
+    var shadow: ActingPolicy?
     /// The debt as of `now`, its threshold, and since when it refuses.
     var debt: (count: Int64, threshold: Int64, refusingSince: Instant?)
     /// Evaluations of the app today.
@@ -65,11 +67,15 @@ extension EvaluateCommand {
             }
             let events = context.subject.events(judging: requestKey)
             try acting.checkEventCount(events, at: context.now)
-            let judging = Judging(
-                command: self, attributes: attributes, acting: acting, context: context,
-                events: events, authorization: authorization)
-            return .judged(
-                activations.use(acting.policy) { activation in judging.record(&activation) })
+            let judge = { (policy: ActingPolicy) -> EvaluationRecord in
+                let judging = Judging(
+                    command: self, attributes: attributes, acting: policy, context: context,
+                    events: events, authorization: authorization)
+                return activations.use(policy.policy) { judging.record(&$0) }
+            }
+            var record = judge(acting)
+            record.shadowPolicy = context.shadow.map { ShadowJudgement(judge($0)) }
+            return .judged(record)
         } catch {
             return .refused(error)
         }

@@ -97,11 +97,14 @@ extension Core {
             next: page.count > limit ? page[limit - 1].evaluationID.sequence : nil)
     }
 
-    /// The policy that acts for a category.
-    func acting(for tenant: Tenant, category: Policies.Category) -> ActingPolicy? {
-        guard let reference = registry.actingReference(for: tenant, category: category) else {
-            return nil
-        }
+    /// The policy that acts for a category, or runs in shadow beside that.
+    func acting(for tenant: Tenant, category: Policies.Category, isShadow: Bool = false)
+        -> ActingPolicy?
+    {
+        guard
+            let reference = registry.actingReference(
+                for: tenant, category: category, isShadow: isShadow)
+        else { return nil }
         if let known = actingPolicies[reference.digest] { return known }
         let acting = catalog.acting(reference)
         actingPolicies[reference.digest] = acting

@@ -50,7 +50,8 @@ extension Core {
         }
         let policy = try actingReviewPolicy(of: tenant)
         let account = try account(of: command.donation.subject, tenant: tenant)
-        let donation = command.donation.donation(subject: account.id, now: now)
+        let donation = command.donation.donation(
+            subject: account.id, now: now, keeping: policy.policy.donationAttributes)
         let decision = try ReviewPrompts.decide(
             donation, device: try device(donation.device, tenant: tenant), subject: account.state,
             policy: policy.policy, zones: zones, environment: tenant.reviewEnvironment, now: now,
@@ -109,7 +110,8 @@ extension Core {
         let now = clock(of: tenant)
         let policy = try actingReviewPolicy(of: tenant)
         let account = try account(of: command.subject, tenant: tenant)
-        let donation = command.donation(subject: account.id, now: now)
+        let donation = command.donation(
+            subject: account.id, now: now, keeping: policy.policy.donationAttributes)
         return .status(
             try ReviewPrompts.status(
                 donation, device: try device(donation.device, tenant: tenant),
@@ -228,11 +230,13 @@ extension Core {
 }
 
 extension ReviewStatusCommand {
-    func donation(subject: String, now: Instant) -> ReviewDonation {
-        ReviewDonation(
+    /// The donation, of the attributes only those that the policy reads.
+    func donation(subject: String, now: Instant, keeping names: Set<String>?) -> ReviewDonation {
+        let kept = attributes.members.filter { names?.contains($0.key) ?? true }
+        return ReviewDonation(
             reason: reason, subject: subject, device: device.text, version: version,
             distribution: distribution, zone: zone, occurredAt: occurredAt ?? now,
-            installedAt: installedAt, attributes: attributes)
+            installedAt: installedAt, attributes: JSONObject(kept))
     }
 }
 

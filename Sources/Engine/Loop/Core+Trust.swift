@@ -20,22 +20,27 @@ extension Core {
         return .authorization(status: result.status, endsAt: result.endsAt)
     }
 
-    func evaluate(_ command: EvaluateCommand, _ tenant: Tenant, _ submission: Submission) throws
+    func evaluate(_ given: EvaluateCommand, _ tenant: Tenant, _ submission: Submission) throws
         -> Reply.Content
     {
+        var command = given
         let tenantState = registry.state(of: tenant, at: now)
         let acting = acting(for: tenant, category: command.category)
         if let acting, acting.reference.digest != command.policyDigest {
-            // The policy was changed between reading the request and judging it.
-            throw Refusal(
-                .unavailable, "the acting policy was changed meanwhile; send it again",
-                reason: Refusal.policyChanged, isRetryable: true)
+            // Another policy began to act between reading the request and judging it.
+            guard let reread = command.reread else {
+                throw Refusal(
+                    .unavailable, "another policy began to act meanwhile; send it again",
+                    isRetryable: true)
+            }
+            command.attributes = reread(acting)
         }
         let state = try subject(command.subject, key: command.subjectKey, tenant: tenant)
         let context = EvaluationContext(
             tenant: tenant, now: tenantState.now(at: now), evaluationID: nextIdentifier(submission),
             configuration: registry.configuration,
             configurationDigest: registry.configurationDigest, acting: acting,
+            shadow: self.acting(for: tenant, category: command.category, isShadow: true),
             debt: (
                 tenantState.debt.count, tenantState.debt.threshold(registry.configuration.debt),
                 tenantState.debt.refusingSince

@@ -41,9 +41,6 @@ public struct Refusal: Error, Sendable, Equatable {
     /// Further members of the problem document.
     public var members: JSONObject
 
-    /// The reason of a command that was read by a policy which no longer acts.
-    public static let policyChanged = "policyChanged"
-
     /// A refusal of these parts.
     public init(
         _ code: Code, _ detail: String, reason: String? = nil, field: String? = nil,

@@ -73,7 +73,7 @@ public struct Trial: Sendable {
         let context = EvaluationContext(
             tenant: Self.tenant, now: test.now,
             evaluationID: Identifier(at: test.now, sequence: 1, ordinal: 0, chance: 0),
-            configuration: Configuration(), configurationDigest: "", acting: acting,
+            configuration: Configuration(), configurationDigest: "", acting: acting, shadow: nil,
             debt: (0, 0, nil), evaluationsToday: 0, subject: SubjectState(), earlier: nil)
         var judging = Judging(
             command: command, attributes: attributes, acting: acting, context: context,

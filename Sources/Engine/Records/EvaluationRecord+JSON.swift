@@ -75,6 +75,7 @@ extension EvaluationRecord {
             writer.endArray()
         }
         if let shadowDecision { writer.object("shadowDecision", shadowDecision.writeRecord) }
+        if let shadowPolicy { writer.object("shadowPolicy", shadowPolicy.write) }
         writer.key("velocity")
         writer.beginArray()
         for value in velocity {
@@ -124,6 +125,8 @@ extension EvaluationRecord {
         verdicts = try result.string("verdicts").utf8.compactMap(Verdict.init(rawValue:))
         decision = try Decision(payload: result.object("decision"))
         shadowDecision = try result.objectIfPresent("shadowDecision").map(Decision.init(payload:))
+        shadowPolicy = try result.objectIfPresent("shadowPolicy").map(
+            ShadowJudgement.init(payload:))
         insightWasRead = result.flag("insightWasRead")
         policy = try VersionReference(payload: result.object("policy"))
         model = try result.objectIfPresent("model").map(VersionReference.init(payload:))
@@ -233,6 +236,34 @@ extension ForcedResult {
         } else {
             self = .outcome(try payload.choice("outcome"))
         }
+    }
+}
+
+extension ShadowJudgement {
+    func write(to writer: inout JSONWriter) {
+        writer.object("decision", decision.writeRecord)
+        writer.member("outcome", outcome.rawValue)
+        writer.object("policy", policy.write)
+        if let score {
+            writer.key("score")
+            writer.double(score)
+        }
+        writer.member("verdicts", Verdict.letters(verdicts))
+    }
+
+    init(payload: RecordReader) throws(CorruptEntry) {
+        self.init(
+            policy: try VersionReference(payload: payload.object("policy")),
+            outcome: try payload.choice("outcome"), score: payload.value["score"]?.doubleValue,
+            verdicts: try payload.string("verdicts").utf8.compactMap(Verdict.init(rawValue:)),
+            decision: try Decision(payload: payload.object("decision")))
+    }
+
+    /// The parts of a whole judgement by that policy.
+    init(_ record: EvaluationRecord) {
+        self.init(
+            policy: record.policy, outcome: record.acting.outcome ?? .unknown,
+            score: record.acting.score, verdicts: record.verdicts, decision: record.decision)
     }
 }
 

@@ -110,6 +110,20 @@ public struct VersionReference: Sendable, Equatable {
     }
 }
 
+/// What a policy in shadow made of an action. It never acts.
+public struct ShadowJudgement: Sendable, Equatable {
+    /// The policy.
+    public var policy: VersionReference
+    /// The outcome by its own model and thresholds.
+    public var outcome: Outcome
+    /// The score of its model.
+    public var score: Double?
+    /// One verdict for each of its rules, in policy order.
+    public var verdicts: [Verdict]
+    /// What it would have decided.
+    public var decision: Decision
+}
+
 /// An action that was judged.
 public struct EvaluationRecord: Record, Equatable {
     public static var kind: RecordKind { .evaluation }
@@ -157,6 +171,8 @@ public struct EvaluationRecord: Record, Equatable {
     public var decision: Decision
     /// What would have been decided had the shadow rules acted.
     public var shadowDecision: Decision?
+    /// What a whole policy in shadow made of it.
+    public var shadowPolicy: ShadowJudgement?
     /// Whether a matched rule read the insight.
     public var insightWasRead: Bool
     /// The policy that acted.

@@ -135,6 +135,11 @@ struct Registry {
         for category in categories {
             let slot = ActingSlot(tenant: tenant, category: category, isShadow: record.isShadow)
             acting[slot] = record.policy
+            // A policy is no shadow of itself: letting it act ends its time in shadow, and
+            // naming the acting one as shadow takes the shadow out.
+            let shadow = ActingSlot(tenant: tenant, category: category, isShadow: true)
+            let act = ActingSlot(tenant: tenant, category: category, isShadow: false)
+            if acting[shadow] != nil, acting[shadow] == acting[act] { acting[shadow] = nil }
         }
     }
 }

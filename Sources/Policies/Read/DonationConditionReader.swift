@@ -16,7 +16,10 @@ struct DonationConditionReader {
         guard let expression = scope.compile(node, .condition)?.expression else { return nil }
         let program = expression.program
         let slots = DonationSlots(environment: environment)
-        return DonationCondition(source: expression.source) { facts in
+        return DonationCondition(
+            source: expression.source,
+            attributes: Self.attributes(readBy: program, environment)
+        ) { facts in
             var activation = Activation(environment)
             slots.set(facts, &activation)
             switch program.evaluateCondition(&activation) {
@@ -25,6 +28,39 @@ struct DonationConditionReader {
             case .failed(let error): return .unknown(reason: error.message)
             }
         }
+    }
+
+    /// The names that are read as `donation.attributes.name` or `donation.attributes["name"]`;
+    /// nil if the map is used in any other way.
+    private static func attributes(readBy program: Program, _ environment: Environment)
+        -> Set<String>?
+    {
+        guard let slot = environment.slot("donation.attributes") else { return nil }
+        let ast = program.ast
+        let isMap = { (id: AST.NodeID) -> Bool in ast[id].reference == .slot(slot) }
+        var names: Set<String> = []
+        var pending = [program.root]
+        while let id = pending.popLast() {
+            if isMap(id) { return nil }
+            switch ast[id].kind {
+            case .select(let operand, let field, _) where isMap(operand),
+                .presence(let operand, let field) where isMap(operand):
+                names.insert(field)
+            case .call("_[_]", nil, let arguments)
+            where arguments.count == 2 && isMap(arguments[0]):
+                guard case .string(let name)? = Constants.value(ast, arguments[1]) else {
+                    return nil
+                }
+                names.insert(name)
+            case .call("@in", nil, let arguments) where arguments.count == 2 && isMap(arguments[1]):
+                guard case .string(let name)? = Constants.value(ast, arguments[0]) else {
+                    return nil
+                }
+                names.insert(name)
+            default: pending += ast.children(of: id)
+            }
+        }
+        return names
     }
 
     private var environment: Environment {

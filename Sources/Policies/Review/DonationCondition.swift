@@ -50,11 +50,18 @@ public struct DonationCondition: Sendable {
 
     /// The text of the expression.
     public let source: String
+    /// The names under `donation.attributes` that it reads; nil where that cannot be told from
+    /// the text, as in `donation.attributes[name]`.
+    public let attributes: Set<String>?
     private let evaluation: @Sendable (DonationFacts) -> Outcome
 
-    /// A condition with its text and a pure function that evaluates it.
-    public init(source: String, evaluate: @escaping @Sendable (DonationFacts) -> Outcome) {
+    /// A condition with its text, what it reads, and a pure function that evaluates it.
+    public init(
+        source: String, attributes: Set<String>? = nil,
+        evaluate: @escaping @Sendable (DonationFacts) -> Outcome
+    ) {
         self.source = source
+        self.attributes = attributes
         evaluation = evaluate
     }
 

@@ -59,6 +59,18 @@ public struct ReviewPromptPolicy: Sendable {
         self.digest = digest
     }
 
+    /// The names under `donation.attributes` that conditions read; nil where that cannot be told.
+    ///
+    /// Others are not recorded: nothing that the policy does not ask for is ever stored.
+    public var donationAttributes: Set<String>? {
+        var names: Set<String> = []
+        for condition in reasons.compactMap(\.when) {
+            guard let read = condition.attributes else { return nil }
+            names.formUnion(read)
+        }
+        return names
+    }
+
     /// The reason of that name; nil if there is none.
     public func reason(named name: String) -> ReviewReason? {
         reasons.first { $0.name == name }

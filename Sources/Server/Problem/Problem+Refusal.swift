@@ -11,7 +11,8 @@ extension Problem {
             value: refusal.value, allowed: refusal.allowed.isEmpty ? nil : refusal.allowed)
         retryable = refusal.isRetryable || code.isRetryable
         if let reason = refusal.reason { members.append(("reason", .string(reason))) }
-        members += refusal.members.members
+        members += refusal.members.members.filter { $0.key != "retryAfter" }
+        retryAfterSeconds = refusal.members["retryAfter"]?.intValue.map { Int($0) }
         if code == .queueFull || code == .unavailable { retryAfterSeconds = 1 }
     }
 }

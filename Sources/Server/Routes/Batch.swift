@@ -33,14 +33,9 @@ final class Batch: Sendable {
     }
 
     /// Hands the good items to the engine; without any, the answer is complete already.
-    /// `taking` stands between the engine's reply to an item and its answer.
     func submit(
         _ commands: [(index: Int, command: Command)], tenant: Tenant, _ call: Call,
-        _ backend: Backend,
-        taking:
-            @escaping @Sendable (_ index: Int, _ answer: @escaping @Sendable (Reply) -> Void)
-            -> @Sendable (Reply) -> Void = { $1 },
-        answer: @escaping @Sendable (Reply) throws(Problem) -> HTTPResponse
+        _ backend: Backend, answer: @escaping @Sendable (Reply) throws(Problem) -> HTTPResponse
     ) throws(Problem) {
         if commands.isEmpty {
             if state.withLock({ $0.results.isEmpty }) { self.answer() }
@@ -51,10 +46,8 @@ final class Batch: Sendable {
         let isTaken = backend.engine.submitAll(
             commands.map { Submission(tenant: tenant, actor: actor, command: $0.command) }
         ) { place, reply in
-            let index = indexes[place]
-            taking(index) { reply in
-                self.set(index, Backend.response(to: reply, answer), debt: reply.debt)
-            }(reply)
+            self.set(
+                indexes[place], Backend.response(to: reply, answer), debt: reply.debt)
         }
         if !isTaken { throw Backend.queueFull }
     }

@@ -7,6 +7,7 @@ import TrustInsights
 /// Authorizations and evaluations.
 struct EvaluationRoutes {
     let backend: Backend
+    let metrics: EvaluationMetrics
 
     var endpoints: [Endpoint] { [authorize, evaluate, evaluateBatch, show] }
 
@@ -57,30 +58,25 @@ struct EvaluationRoutes {
         route.body = EvaluationShape.shape
         route.answers = [(201, "Judged."), (200, "The stored answer to the same request.")]
         route.problems = Self.evaluationProblems
-        return Endpoint(route) { [backend] call, responder throws(Problem) in
+        return Endpoint(route) { [backend, metrics] call, responder throws(Problem) in
             let tenant = try backend.tenant(of: call)
             let command = try EvaluationShape.command(call.body, tenant: tenant, backend: backend)
             let isTraced = call.query["trace"] == "true"
-            let actor = call.principal?.keyID ?? "unknown"
-            let isTaken = backend.engine.submit(
-                Submission(tenant: tenant, actor: actor, command: .evaluate(command)),
-                reply: backend.rereading(call.body, tenant: tenant, actor: actor) { reply in
-                    responder.answer(
-                        Backend.response(to: reply) { reply throws(Problem) in
-                            try Self.response(
-                                to: reply, tenant: tenant, isTraced: isTraced, backend)
-                        })
-                })
-            if !isTaken { throw Backend.queueFull }
+            try backend.perform(.evaluate(command), tenant: tenant, call, responder) {
+                reply throws(Problem) in
+                try Self.response(to: reply, tenant: tenant, isTraced: isTraced, backend, metrics)
+            }
         }
     }
 
     private static func response(
-        to reply: Reply, tenant: Tenant, isTraced: Bool, _ backend: Backend
+        to reply: Reply, tenant: Tenant, isTraced: Bool, _ backend: Backend,
+        _ metrics: EvaluationMetrics
     ) throws(Problem) -> HTTPResponse {
         guard case .evaluation(let record, let isReplay, let consumption) = reply.content else {
             throw .unexpectedReply
         }
+        if !isReplay { metrics.count(record) }
         if record.isRefused { throw refused(record) }
         var writer = JSONWriter(capacity: 1_024)
         record.writeAnswer(to: &writer, isReplay: isReplay, consumption: consumption) { writer in
@@ -121,7 +117,7 @@ struct EvaluationRoutes {
         ])
         route.bodyBytes = backend.limits.batchBodyBytes
         route.answers = [(207, "A result for each item, in order.")]
-        return Endpoint(route) { [backend] call, responder throws(Problem) in
+        return Endpoint(route) { [backend, metrics] call, responder throws(Problem) in
             let tenant = try backend.tenant(of: call)
             let items = call.body["evaluations"]?.arrayValue ?? []
             let batch = Batch(count: items.count, responder: responder)
@@ -138,12 +134,8 @@ struct EvaluationRoutes {
                     batch.set(index, error.response)
                 }
             }
-            let actor = call.principal?.keyID ?? "unknown"
-            try batch.submit(
-                commands, tenant: tenant, call, backend,
-                taking: { backend.rereading(items[$0], tenant: tenant, actor: actor, $1) }
-            ) { reply throws(Problem) in
-                try Self.response(to: reply, tenant: tenant, isTraced: false, backend)
+            try batch.submit(commands, tenant: tenant, call, backend) { reply throws(Problem) in
+                try Self.response(to: reply, tenant: tenant, isTraced: false, backend, metrics)
             }
         }
     }

@@ -62,18 +62,21 @@ enum EvaluationShape {
         else { throw Problem(.serverError, detail: "the shape was not checked") }
         let acting = backend.engine.directory.acting(for: tenant, category: category)
         let given = context["attributes"]?.objectValue ?? [:]
-        let attributes = Result { () throws(Refusal) -> [RecordedAttribute] in
-            // Without a policy the engine refuses; here nothing can be read by it.
-            try acting?.readAttributes(
-                given, at: "/context/attributes", pseudonymizer: backend.pseudonymizer,
-                tenant: tenant) ?? []
+        let pseudonymizer = backend.pseudonymizer
+        let read: @Sendable (ActingPolicy) -> Result<[RecordedAttribute], Refusal> = { policy in
+            Result { () throws(Refusal) in
+                try policy.readAttributes(
+                    given, at: "/context/attributes", pseudonymizer: pseudonymizer, tenant: tenant)
+            }
         }
         return EvaluateCommand(
             tenant: tenant, requestID: requestID,
             subject: backend.pseudonymizer.subject(id, of: tenant),
             action: backend.pseudonymizer.action(action(body), tenant: tenant),
-            category: category, attributes: attributes,
-            policyDigest: acting?.reference.digest ?? "", insights: insights(body),
+            category: category,
+            // Without a policy the engine refuses; here nothing can be read by it.
+            attributes: acting.map(read) ?? .success([]),
+            policyDigest: acting?.reference.digest ?? "", reread: read, insights: insights(body),
             device: device(body["device"]), force: force(body["force"]))
     }
 

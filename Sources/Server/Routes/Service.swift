@@ -12,8 +12,8 @@ public final class Service: Sendable {
     public init(
         backend: Backend, address: SocketAddress, threads: Int, version: String, log: Log
     ) throws {
-        let endpoints = Self.endpoints(backend)
         let metrics = MetricsRegistry()
+        let endpoints = Self.endpoints(backend, metrics: metrics)
         let all =
             ServiceRoutes.endpoints(
                 besides: endpoints.map(\.route), version: version, metrics: metrics,
@@ -48,8 +48,9 @@ public final class Service: Sendable {
     public func stop(drainMilliseconds: Int64) { server.stop(drainMilliseconds: drainMilliseconds) }
 
     /// The calls of the API, without those about the service itself.
-    public static func endpoints(_ backend: Backend) -> [Endpoint] {
-        EvaluationRoutes(backend: backend).endpoints + ReportRoutes(backend: backend).endpoints
+    static func endpoints(_ backend: Backend, metrics: MetricsRegistry) -> [Endpoint] {
+        EvaluationRoutes(backend: backend, metrics: EvaluationMetrics(registry: metrics)).endpoints
+            + ReportRoutes(backend: backend).endpoints
             + ReviewRoutes(backend: backend).endpoints + AuditRoutes(backend: backend).endpoints
             + AdministrationRoutes(backend: backend).endpoints
     }
