@@ -116,7 +116,7 @@ extension Scenarios {
             let stored = Files.text(service.folder.path + "/stored").split(separator: "\n")
                 .map(String.init)
             try service.start()
-            let ledger = try AuditedLedger(service.client(key: service.operatorKey))
+            var ledger = try AuditedLedger(service.client(key: service.operatorKey))
             ledger.verify()
             let found = ledger.of(kind: "evaluation")
                 .compactMap { $0.command["requestID"]?.stringValue }
@@ -147,7 +147,8 @@ extension Scenarios {
             // Whatever the start left behind is no obstacle.
             try service.start()
             #expect(try service.client().get("/readyz").status == 200)
-            try AuditedLedger(service.client(key: service.operatorKey)).verify()
+            var ledger = try AuditedLedger(service.client(key: service.operatorKey))
+            ledger.verify()
             #expect(try service.stop() == 0)
         }
     }

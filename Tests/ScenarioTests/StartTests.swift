@@ -78,6 +78,33 @@ extension Scenarios {
             try service.start()
         }
 
+        @Test func commandsAtTheSameTime() throws {
+            let service = try Service.started()
+            // Where it ran stays behind, and is no address any more.
+            try service.kill()
+            #expect(Files.text(service.data + "/server.json").contains("\(service.port)"))
+            let outcomes = Gathered<Program.Outcome>()
+            let data = service.data
+            concurrently(6) { index in
+                let words = ["apps", "create", "app-\(index)", "--data", data]
+                if let outcome = try? Program.run(words) { outcomes.add(outcome) }
+            }
+            #expect(outcomes.count == 6)
+            for outcome in outcomes.all where outcome.status != 0 {
+                Self.expect(outcome, status: 1, "in use by another process")
+            }
+            let registered = outcomes.all.filter { $0.status == 0 }
+                .map { $0.output.replacingOccurrences(of: "registered ", with: "") }
+            #expect(!registered.isEmpty)
+            try service.start()
+            let listed = try service.command("apps", "list").lines.filter { $0.hasPrefix("app-") }
+            #expect(
+                listed == registered.flatMap { $0.split(separator: "\n").map(String.init) }.sorted()
+            )
+            var ledger = try AuditedLedger(service.client(key: service.operatorKey))
+            ledger.verify()
+        }
+
         @Test func foldersThatCannotBe() throws {
             let service = try Service()
             try Files.write("", to: service.folder.path + "/file")

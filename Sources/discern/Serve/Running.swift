@@ -26,6 +26,8 @@ final class Running {
         self.log = log
         let zones = SystemZones.load()
         folder = try DataFolder(path: options.data)
+        // What a killed server left there names a port that may be somebody else's by now.
+        RunningServer.remove(from: folder)
         store = try SQLiteStore(folder: folder)
         engine = try Engine(store: store, zones: zones)
         policies = PolicyFolder(
