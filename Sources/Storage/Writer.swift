@@ -80,7 +80,7 @@ final class Writer: @unchecked Sendable {
         insertEntry.bind(4, envelope.app)
         insertEntry.bind(5, envelope.environment)
         insertEntry.bind(6, entry.envelopeBytes)
-        insertEntry.bind(7, entry.nodes.flatMap { $0.withBytes { Array($0) } })
+        insertEntry.bind(7, Rows.encode(entry.nodes))
         insertEntry.bind(8, Rows.encode(keys))
         insertEntry.bind(9, entry.salt)
         insertEntry.bind(10, entry.payload)
