@@ -9,7 +9,9 @@ import Time
 /// An entry is one appended row, so a commit writes to the end of one table. The index from
 /// keys to entries is written behind (``KeyIndex``), off that path.
 public final class SQLiteStore: Store {
-    private let path: String
+    /// Held until the store is closed: the folder's lock goes with it, and without the lock
+    /// there could be a second writer.
+    private let folder: Mutex<DataFolder?>
     private let writer: Writer
     private let index: KeyIndex
     private let checkpointer: Checkpointer
@@ -18,7 +20,8 @@ public final class SQLiteStore: Store {
 
     /// Opens the database of a data folder, and makes it if there is none.
     public init(folder: DataFolder) throws {
-        path = folder.databasePath
+        self.folder = Mutex(folder)
+        let path = folder.databasePath
         do {
             writer = try Writer(path: path)
         } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
@@ -86,5 +89,6 @@ public final class SQLiteStore: Store {
     public func close() {
         checkpointer.stop()
         writer.close()
+        folder.withLock { $0 = nil }
     }
 }
