@@ -34,13 +34,17 @@ public struct Submission: Sendable {
 
     /// A command of an actor. The salt is random unless a recorded one is given.
     public init(
-        tenant: Tenant?, actor: String, command: Command, salt: [UInt8] = Random.bytes(16)
+        tenant: Tenant?, actor: String, command: Command,
+        salt: [UInt8] = Random.bytes(Submission.saltLength)
     ) {
         self.tenant = tenant
         self.actor = actor.isEmpty ? "unknown" : actor
         self.command = command
         self.salt = salt
     }
+
+    /// Bytes of a salt.
+    public static let saltLength = 16
 
     /// 12 bits of chance for ids, taken from the salt.
     var chance: UInt16 { UInt16(salt[0]) << 8 | UInt16(salt[1]) }
