@@ -96,6 +96,7 @@ let package = Package(
         tests("LedgerTests", ["Ledger"]),
         tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
         tests("PoliciesTests", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
+        tests("TrustInsightsTests", ["Policies", "Time", "TrustInsights"]),
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests(
             "EngineTests",
@@ -104,6 +105,7 @@ let package = Package(
             "StorageTests",
             ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
         tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
+        tests("ArchitectureTests", []),
         tests("ScenarioTests", ["JSON", "Ledger", "Time"]),
     ],
     swiftLanguageModes: [.v6],

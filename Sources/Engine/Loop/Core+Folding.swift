@@ -23,7 +23,8 @@ extension Core {
         case (.app, _): registry.apply(try entry.record(AppRecord.self))
         case (.key, _): registry.apply(try entry.record(KeyRecord.self))
         case (.keyRevocation, _): registry.apply(try entry.record(KeyRevocationRecord.self))
-        case (.configuration, _): registry.apply(try entry.record(ConfigurationRecord.self))
+        case (.configuration, _):
+            registry.apply(try entry.record(ConfigurationRecord.self), at: at)
         case (.policies, _): registry.apply(try entry.record(PoliciesRecord.self), at: at)
         case (.authorization, _), (.label, _), (.donation, _), (.grantOutcome, _), (.merge, _),
             (.reset, _):
@@ -41,17 +42,9 @@ extension Core {
     /// files that are in the folder today.
     func compileRecorded() throws {
         actingPolicies = [:]
-        // One path may have held many versions; to the loader a path is one file.
-        let files = registry.files.enumerated().map { index, file in
-            PolicyLoader.File(path: "\(index)/\(file.path)", bytes: Array(file.source.utf8))
+        for (_, candidate) in try RecordedPolicies.compile(registry.files, zones: zones) {
+            catalog.add(candidate)
         }
-        let load = PolicyLoader(zones: zones).load(files)
-        guard let set = load.set else {
-            let faults = load.diagnostics.filter { $0.severity == .error }.map(\.message)
-            throw CorruptEntry(
-                detail: "recorded policies do not load: " + faults.joined(separator: "; "))
-        }
-        for candidate in Candidate.all(of: set) { catalog.add(candidate) }
         horizon = catalog.horizon
     }
 }
