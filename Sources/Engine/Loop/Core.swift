@@ -104,8 +104,12 @@ final class Core {
 
     private func perform(_ submission: Submission) throws -> Reply {
         let content: Reply.Content
+        let sequence = nextSequence
         do {
             content = try self.content(of: submission)
+        } catch let corrupt as CorruptEntry where nextSequence == sequence {
+            // An entry that cannot be read is no reason to refuse what others asked.
+            content = .refused(Refusal(.serverError, corrupt.description))
         } catch let refusal as Refusal {
             content = .refused(refusal)
         } catch let recorded as RecordedRefusal {
