@@ -68,7 +68,7 @@ public final class SQLiteStore: Store {
         index.commit()
         index.writeBehind(writer)
         checkpointer.committed(walPages: pages)
-        if pages > Checkpointer.restartPages { try? writer.restartLog() }
+        if checkpointer.mayRestart(walPages: pages) { try? writer.restartLog() }
     }
 
     public func rollback() {

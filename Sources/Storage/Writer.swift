@@ -117,9 +117,9 @@ final class Writer: @unchecked Sendable {
     }
 
     /// Moves the rest of the log and lets it start from its beginning again.
-    func restartLog() throws { _ = try connection.checkpoint(truncate: true) }
+    func restartLog() throws { try connection.checkpoint(.restart) }
 
-    func close() { _ = try? connection.checkpoint(truncate: true) }
+    func close() { try? connection.checkpoint(.truncate) }
 
     private func beginIfNeeded() throws {
         guard !isInTransaction else { return }

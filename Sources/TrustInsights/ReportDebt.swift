@@ -20,8 +20,9 @@ public struct DebtPolicy: Sendable, Equatable {
 /// The reports that one app owes in one environment, as running sums: asking costs the same
 /// however many evaluations there were.
 ///
-/// It is fed with completed evaluations and reports in ledger order, so due instants only
-/// grow, and derived from them alone.
+/// It is fed with completed evaluations and reports in ledger order, and derived from them
+/// alone: what time changes is taken at the instant of the change, however seldom and however
+/// late somebody looks.
 public struct ReportDebt: Sendable, Equatable {
     /// An evaluation that owes a report.
     public struct Open: Sendable, Equatable {
@@ -46,16 +47,21 @@ public struct ReportDebt: Sendable, Equatable {
     /// Completed evaluations by hour, for the share: hours since the epoch and a count.
     private var hours: [(hour: Int64, count: Int64)] = []
     private var evaluations: Int64 = 0
-    /// Since when the debt has been at or above the threshold without a break.
+    /// The last instant before the debt was at or above the threshold without a break.
     public private(set) var refusingSince: Instant?
+    /// The latest look: everything else is as of this instant.
+    public private(set) var asOf = Instant.min
 
     /// No debt.
     public init() {}
 
-    /// A completed evaluation that owes a report by `dueAt`.
+    /// A completed evaluation that owes a report by `dueAt`, which is not before the latest
+    /// look. It may be due before earlier ones, after the time for reports was made shorter.
     public mutating func completed(sequence: Int64, at now: Instant, dueAt: Instant) {
-        open.append(Open(dueAt: dueAt, sequence: sequence))
-        let hour = now.milliseconds / 3_600_000
+        var place = open.count
+        while place > firstNotDue, open[place - 1].dueAt > dueAt { place -= 1 }
+        open.insert(Open(dueAt: dueAt, sequence: sequence), at: place)
+        let hour = Self.hour(of: now)
         if let last = hours.indices.last, hours[last].hour == hour {
             hours[last].count += 1
         } else {
@@ -72,26 +78,59 @@ public struct ReportDebt: Sendable, Equatable {
         open[index].isReported = true
         marked += 1
         if index < firstNotDue { overdue -= 1 }
-        if overdue < threshold(policy) { refusingSince = nil }
+        note(policy, since: asOf)
         clear()
     }
 
     /// Moves the sums to `now`, and notes since when evaluations are refused.
     ///
-    /// The state of refusal begins at the instant at which the debt reached the threshold,
-    /// which is right after the due instant of the evaluation that made it so.
+    /// The state of refusal begins at the instant at which the debt reached the threshold:
+    /// right after the due instant of the evaluation that made it so, or when evaluations
+    /// left the period and the threshold fell to the debt.
     public mutating func advance(to now: Instant, policy: DebtPolicy) {
-        forget(before: now - policy.period)
-        while firstNotDue < open.count, open[firstNotDue].dueAt < now {
-            if !open[firstNotDue].isReported {
-                overdue += 1
-                if refusingSince == nil, overdue >= threshold(policy) {
-                    refusingSince = open[firstNotDue].dueAt
-                }
+        // The end of time is nobody's change: sums with it are cut off there.
+        while let next = nextChange(policy), next <= now, next < .max {
+            while firstNotDue < open.count, open[firstNotDue].dueAt < next {
+                if !open[firstNotDue].isReported { overdue += 1 }
+                firstNotDue += 1
             }
-            firstNotDue += 1
+            forget(before: next - policy.period)
+            note(policy, since: max(next - .milliseconds(1), asOf))
         }
-        if overdue < threshold(policy) { refusingSince = nil }
+        clear()
+        asOf = max(asOf, now)
+        // The numbers of the policy may have changed.
+        note(policy, since: asOf)
+    }
+
+    private mutating func note(_ policy: DebtPolicy, since: Instant) {
+        if overdue < threshold(policy) {
+            refusingSince = nil
+        } else if refusingSince == nil {
+            refusingSince = since
+        }
+    }
+
+    /// The next instant at which time alone changes a sum: a report becomes overdue, one
+    /// lapses, or an hour of evaluations leaves the period.
+    private func nextChange(_ policy: DebtPolicy) -> Instant? {
+        var next: Instant?
+        func consider(_ instant: Instant) { next = next.map { min($0, instant) } ?? instant }
+        if firstNotDue < open.count { consider(open[firstNotDue].dueAt + .milliseconds(1)) }
+        if start < firstNotDue {
+            consider(open[start].dueAt + policy.period + .milliseconds(1))
+        }
+        if let hour = hours.first?.hour {
+            consider(Instant(milliseconds: (hour + 1) * Self.hourLength) + policy.period)
+        }
+        return next
+    }
+
+    private static let hourLength: Int64 = 3_600_000
+
+    private static func hour(of instant: Instant) -> Int64 {
+        let (hour, rest) = instant.milliseconds.quotientAndRemainder(dividingBy: hourLength)
+        return rest < 0 ? hour - 1 : hour
     }
 
     /// Unreported evaluations that are past due, within the period, as of the latest look.
@@ -130,7 +169,7 @@ public struct ReportDebt: Sendable, Equatable {
             if open[start].isReported { marked -= 1 } else { overdue -= 1 }
             start += 1
         }
-        let firstHour = horizon.milliseconds / 3_600_000
+        let firstHour = Self.hour(of: horizon)
         if let keep = hours.firstIndex(where: { $0.hour >= firstHour }) {
             if keep > 0 {
                 evaluations -= hours[..<keep].reduce(0) { $0 + $1.count }
@@ -142,9 +181,11 @@ public struct ReportDebt: Sendable, Equatable {
         }
     }
 
-    /// Drops what is marked once it is most of the list, so that memory follows what is open.
+    /// Drops what is reported or has lapsed once it is most of the list, so that memory
+    /// follows what is open.
     private mutating func clear() {
-        guard marked > 1024, marked * 2 > open.count - start else { return }
+        let gone = start + marked
+        guard gone > 1024, gone * 2 > open.count else { return }
         var due = 0
         var kept: [Open] = []
         kept.reserveCapacity(open.count - start - marked)
@@ -164,18 +205,25 @@ public struct ReportDebt: Sendable, Equatable {
 }
 
 extension ReportDebt {
-    /// What is not reported yet, in order: with the hours, all there is to store.
+    /// What is not reported yet, in order: with the hours and since when evaluations are
+    /// refused, all there is to store.
     public var unreported: [Open] { open[start...].filter { !$0.isReported } }
+
+    /// How many evaluations are held, those included that wait to be cleared.
+    package var held: Int { open.count }
 
     /// Completed evaluations by hour since the epoch.
     public var evaluationsByHour: [(hour: Int64, count: Int64)] { hours }
 
-    /// A debt as it was stored; ``advance(to:policy:)`` brings it up to date.
+    /// A debt as it was stored as of an instant; ``advance(to:policy:)`` brings it up to date.
     public init(
         unreported: [(dueAt: Instant, sequence: Int64)],
-        evaluationsByHour: [(hour: Int64, count: Int64)], refusingSince: Instant?
+        evaluationsByHour: [(hour: Int64, count: Int64)], refusingSince: Instant?, asOf: Instant
     ) {
         open = unreported.map { Open(dueAt: $0.dueAt, sequence: $0.sequence) }
+        firstNotDue = open.firstIndex { $0.dueAt >= asOf } ?? open.count
+        overdue = Int64(firstNotDue)
+        self.asOf = asOf
         hours = evaluationsByHour
         evaluations = evaluationsByHour.reduce(0) { $0 + $1.count }
         self.refusingSince = refusingSince

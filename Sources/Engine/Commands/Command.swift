@@ -33,9 +33,6 @@ public struct Submission: Sendable {
     /// takes the command; then it draws those of a whole batch at once.
     public var salt: [UInt8]
 
-    /// Bytes of a salt.
-    static let saltBytes = 16
-
     /// A command of an actor. The salt is random unless a recorded one is given.
     public init(tenant: Tenant?, actor: String, command: Command, salt: [UInt8] = []) {
         self.tenant = tenant
@@ -43,6 +40,9 @@ public struct Submission: Sendable {
         self.command = command
         self.salt = salt
     }
+
+    /// Bytes of a salt.
+    public static let saltLength = 16
 
     /// 12 bits of chance for ids, taken from the salt.
     var chance: UInt16 { UInt16(salt[0]) << 8 | UInt16(salt[1]) }

@@ -69,7 +69,7 @@ extension Core {
         guard !registry.isConfigured || registry.configurationDigest != digest else { return }
         let record = ConfigurationRecord(configuration: configuration, zones: zones)
         try append(record, keys: [], submission)
-        registry.apply(record)
+        registry.apply(record, at: now)
     }
 
     // MARK: Policies

@@ -23,7 +23,8 @@ extension Core {
         case (.app, _): registry.apply(try entry.record(AppRecord.self))
         case (.key, _): registry.apply(try entry.record(KeyRecord.self))
         case (.keyRevocation, _): registry.apply(try entry.record(KeyRevocationRecord.self))
-        case (.configuration, _): registry.apply(try entry.record(ConfigurationRecord.self))
+        case (.configuration, _):
+            registry.apply(try entry.record(ConfigurationRecord.self), at: at)
         case (.policies, _): registry.apply(try entry.record(PoliciesRecord.self), at: at)
         case (.authorization, _), (.label, _), (.donation, _), (.grantOutcome, _), (.merge, _),
             (.reset, _):
@@ -41,14 +42,9 @@ extension Core {
     /// files that are in the folder today.
     func compileRecorded() throws {
         actingPolicies = [:]
-        let load = PolicyLoader(zones: zones).load(
-            registry.files.map { PolicyLoader.File(path: $0.path, bytes: Array($0.source.utf8)) })
-        guard let set = load.set else {
-            let faults = load.diagnostics.filter { $0.severity == .error }.map(\.message)
-            throw CorruptEntry(
-                detail: "recorded policies do not load: " + faults.joined(separator: "; "))
+        for (_, candidate) in try RecordedPolicies.compile(registry.files, zones: zones) {
+            catalog.add(candidate)
         }
-        for candidate in Candidate.all(of: set) { catalog.add(candidate) }
         horizon = catalog.horizon
     }
 }

@@ -28,6 +28,9 @@ final class Core {
     /// How far back the windows of any candidate reach.
     var horizon = Duration.zero
     private var hasAppended = false
+    /// Set while what is in memory is not what is stored: after a failure that could not be
+    /// folded away either.
+    private var isStale = false
 
     init(store: any Store, zones: ZoneDatabase) throws {
         self.store = store
@@ -62,6 +65,7 @@ final class Core {
         var replies: [Reply] = []
         replies.reserveCapacity(batch.count)
         do {
+            if isStale { try reload() }
             for submission in batch { replies.append(try perform(submission)) }
             if hasAppended {
                 try store.commit()
@@ -78,14 +82,21 @@ final class Core {
         store.rollback()
         var detail = "nothing of this request was stored; try again"
         do {
-            tail = try store.tail()
-            try rebuild()
+            try reload()
         } catch let second {
             detail = "the database cannot be read: \(second)"
         }
         failure = "\(error)"
         let refusal = Refusal(.serverError, detail, isRetryable: true)
         return (0..<count).map { _ in Reply(content: .refused(refusal), now: now) }
+    }
+
+    /// Takes the state anew from what is stored. Until that succeeds, nothing is decided.
+    private func reload() throws {
+        isStale = true
+        tail = try store.tail()
+        try rebuild()
+        isStale = false
     }
 
     /// What the latest failed commit failed for, until one succeeds again.
@@ -159,7 +170,7 @@ final class Core {
 
     /// The directory, if it changed since it was last taken.
     func takeDirectory() -> Directory? {
-        guard directoryChanged else { return nil }
+        guard directoryChanged, !isStale else { return nil }
         directoryChanged = false
         return Directory(registry: registry, catalog: catalog)
     }

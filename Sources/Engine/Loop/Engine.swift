@@ -129,12 +129,12 @@ public final class Engine: Sendable {
 
     /// The commands of a batch, each with the chance it needs.
     private static func salted(_ batch: [Waiting]) -> [Submission] {
-        let chance = Random.bytes(batch.count * Submission.saltBytes)
+        let chance = Random.bytes(batch.count * Submission.saltLength)
         return batch.enumerated().map { index, waiting in
             var submission = waiting.submission
             if submission.salt.isEmpty {
-                let start = index * Submission.saltBytes
-                submission.salt = Array(chance[start..<start + Submission.saltBytes])
+                let start = index * Submission.saltLength
+                submission.salt = Array(chance[start..<start + Submission.saltLength])
             }
             return submission
         }

@@ -112,8 +112,12 @@ struct Registry {
         keys = keys.filter { $0.value.keyID != record.keyID }
     }
 
-    mutating func apply(_ record: ConfigurationRecord) {
+    /// What was owed until `at` is judged by the numbers that held, what comes by the new
+    /// ones: whoever asks, and when, changes nothing.
+    mutating func apply(_ record: ConfigurationRecord, at: Instant) {
+        for state in tenants.values { state.advance(to: at, policy: configuration.debt) }
         configuration = record.configuration
+        for state in tenants.values { state.advance(to: at, policy: configuration.debt) }
         configurationDigest = Self.digest(record.configuration, zones: record.zones)
         isConfigured = true
     }

@@ -20,7 +20,8 @@ enum DataAccess {
         }
         let store = try SQLiteStore(folder: DataFolder(path: path))
         defer { store.close() }
-        let opened = try Engine(store: store, zones: .utc)
+        // Recorded policies may name zones, and the engine compiles them all.
+        let opened = try Engine(store: store, zones: SystemZones.load())
         defer { opened.stop() }
         return try engine(opened)
     }
