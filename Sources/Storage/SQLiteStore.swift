@@ -26,6 +26,9 @@ public final class SQLiteStore: Store {
             writer = try Writer(path: path)
         } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
             throw StorageError.notOurs(path: path)
+        } catch let error as SQLiteError {
+            // SQLite's own words name no file.
+            throw StorageError.file(path: path, doing: "opening", error: "\(error)")
         }
         try writer.check(key: folder.pseudonymKey, path: folder.keyPath)
         index = try KeyIndex(writer: writer)

@@ -245,7 +245,11 @@ extension Scenarios {
             service.process?.signal(SIGHUP)
             let isSeen = try Wait.until { try client.get("/readyz").status == 503 ? true : nil }
             #expect(isSeen == true)
-            #expect(Files.text(service.errors).contains(spoil.says))
+            // It is said a moment after it is known.
+            let isSaid = Wait.until {
+                Files.text(service.errors).contains(spoil.says) ? true : nil
+            }
+            #expect(isSaid == true)
             try spoilt("by-signal")
 
             // And at a start: what acted before goes on acting.
