@@ -73,6 +73,7 @@ extension PathTemplate: ExpressibleByStringLiteral {
     /// start, which no input can cause.
     public init(stringLiteral text: String) {
         guard let template = PathTemplate(text) else {
+            // Templates are written in the route table only: a mistake of ours, met at the start.
             preconditionFailure("malformed path template \(text)")
         }
         self = template
