@@ -73,6 +73,7 @@ extension PathTemplate: ExpressibleByStringLiteral {
     /// start, which no input can cause.
     public init(stringLiteral text: String) {
         guard let template = PathTemplate(text) else {
+            // Only a literal of ours gets here.
             preconditionFailure("malformed path template \(text)")
         }
         self = template
