@@ -17,7 +17,12 @@ public final class SQLiteStore: Store {
     public let reader: SQLiteReader
 
     /// Opens the database of a data folder, and makes it if there is none.
-    public init(folder: DataFolder) throws {
+    public convenience init(folder: DataFolder) throws {
+        try self.init(folder: folder, generation: KeyIndex.generation)
+    }
+
+    /// The same with an index that is written after that many entries already.
+    package init(folder: DataFolder, generation: Int) throws {
         path = folder.databasePath
         do {
             writer = try Writer(path: path)
@@ -25,7 +30,7 @@ public final class SQLiteStore: Store {
             throw StorageError.notOurs(path: path)
         }
         try writer.check(key: folder.pseudonymKey, path: folder.keyPath)
-        index = try KeyIndex(writer: writer)
+        index = try KeyIndex(writer: writer, generation: generation)
         reader = SQLiteReader(path: path, index: index)
         checkpointer = Checkpointer(path: path)
     }
