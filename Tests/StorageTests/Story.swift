@@ -206,7 +206,7 @@ struct Story {
                     stage.label("m3", of: "r2", .retracted, retracts: "m1"),
                     stage.label("m1", of: "r2"),
                 ]),
-                .labelAll([stage.label("n1", of: "r2"), stage.label("n2", of: "nobody")]),
+                .labelAll([stage.label("n1", of: "r2"), stage.label("n2", of: "no-such")]),
             ]
         }
     }
