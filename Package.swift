@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Floors: a module may import only what stands below it (docs/architecture.md).
-// `make check` verifies it (Tests/ArchitectureTests).
+// Floors: a module may import only what stands below it (docs/architecture.md). A target that does
+// not name another cannot import it, so the lists here are what holds.
 
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),

@@ -103,6 +103,16 @@ public struct JSONObject: Sendable {
     }
 }
 
+extension JSONObject {
+    /// The members in the byte order of their names.
+    public var sorted: [(key: String, value: JSONValue)] {
+        // Often they are already; looking costs less than sorting.
+        let pairs = zip(members, members.dropFirst())
+        if pairs.allSatisfy({ $0.key.isBefore($1.key) }) { return members }
+        return members.sorted { $0.key.isBefore($1.key) }
+    }
+}
+
 extension JSONObject: Equatable {
     /// Equal when the same names have equal values, in whatever order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {

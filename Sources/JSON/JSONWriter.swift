@@ -61,8 +61,7 @@ public struct JSONWriter: ~Copyable {
     public mutating func string(_ value: String) {
         var value = value
         value.withUTF8 { text in
-            // Each byte may become six: \u00XX.
-            reserve(text.count * 6 + 3)
+            reserve(text.count + 3)
             separate()
             put(UInt8(ascii: "\""))
             putEscaped(text)
@@ -144,10 +143,7 @@ public struct JSONWriter: ~Copyable {
             endArray()
         case .object(let object):
             beginObject()
-            let members =
-                sorted
-                ? object.members.sorted { $0.key.isBefore($1.key) } : object.members
-            for member in members {
+            for member in sorted ? object.sorted : object.members {
                 key(member.key)
                 write(member.value, sorted: sorted)
             }
@@ -235,6 +231,8 @@ public struct JSONWriter: ~Copyable {
             if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
                 put(byte)
             } else {
+                // The escape, the rest of the text, the closing quote.
+                reserve(6 + text.count - index + 1)
                 putEscape(byte)
             }
         }

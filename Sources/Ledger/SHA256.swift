@@ -111,6 +111,12 @@ public enum Random {
 public enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
+    /// The digit of a word at a place from the left, 0…15.
+    public static func digit(of word: UInt64, at place: Int) -> UInt8 {
+        let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - place * 4)) & 15
+        return digit < 10 ? 0x30 + digit : 0x61 + digit - 10
+    }
+
     /// Two digits for each byte.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in

@@ -5,12 +5,16 @@ import Engine
 final class Checkpointer: Sendable {
     /// Pages in the log from which on moving them is worth it (4 MiB).
     private static let worthwhilePages: Int32 = 1_000
-    /// Pages from which on the writer waits once for the log to start over (256 MiB): under
-    /// unbroken load it would otherwise grow for ever.
-    static let restartPages: Int32 = 65_536
+    /// Pages from which on the log should start over once nearly all is moved (128 MiB). Each time the
+    /// writer waits for some ten milliseconds, so it should be seldom.
+    private static let restartPages: Int32 = 32_768
+    /// Pages from which on it must (512 MiB): under unbroken load it would grow for ever.
+    private static let mostPages: Int32 = 131_072
 
     private struct State {
         var pages: Int32 = 0
+        /// Whether a checkpoint has just ended, so that little is left to move.
+        var isFresh = false
         var isStopping = false
     }
 
@@ -30,7 +34,8 @@ final class Checkpointer: Sendable {
                 }
                 if isStopping ?? true { return }
                 // A failure is no loss: the log keeps what was not moved.
-                _ = try? connection.checkpoint(truncate: false)
+                try? connection.checkpoint(.passive)
+                state.withLock { $0.isFresh = true }
             }
         }
     }
@@ -39,6 +44,16 @@ final class Checkpointer: Sendable {
     func committed(walPages: Int32) {
         guard walPages >= Self.worthwhilePages else { return }
         state.signal { $0.pages = walPages }
+    }
+
+    /// Whether the writer should let the log start over: the log is long, and what is left to
+    /// move is little, so that the writer hardly waits; or it is far too long.
+    func mayRestart(walPages: Int32) -> Bool {
+        guard walPages >= Self.restartPages else { return false }
+        return state.withLock { state in
+            defer { state.isFresh = false }
+            return state.isFresh || walPages >= Self.mostPages
+        }
     }
 
     /// Ends the thread.

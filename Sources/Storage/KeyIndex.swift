@@ -8,7 +8,7 @@ import Synchronization
 /// and a commit of entries none at all.
 final class KeyIndex: Sendable {
     /// Entries that a generation holds, unless a test wants fewer.
-    static let generation = 32_768
+    static let generation = 8_192
     /// Rows that one slice adds at most.
     static let slice = 2_000
 

@@ -79,7 +79,19 @@ final class Rows {
     }
 
     static func encode(_ keys: [EntityKey]) -> [UInt8] {
-        keys.flatMap { key in withUnsafeBytes(of: key.value.bigEndian) { Array($0) } }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(keys.count * 8)
+        for key in keys {
+            withUnsafeBytes(of: key.value.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    static func encode(_ nodes: [Digest]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(nodes.count * 32)
+        for node in nodes { node.withBytes { bytes.append(contentsOf: $0) } }
+        return bytes
     }
 
     static func decode(_ bytes: [UInt8]) -> [EntityKey] {

@@ -63,17 +63,28 @@ struct Connection: ~Copyable {
         return Statement(handle: statement, connection: handle, sql: sql)
     }
 
+    /// How far a checkpoint goes.
+    enum Checkpoint {
+        /// Moves what it can without waiting for anybody.
+        case passive
+        /// Moves all, and lets the log be written from its beginning again.
+        case restart
+        /// The same, and empties the log's file.
+        case truncate
+    }
+
     /// Moves what the write-ahead log holds into the database file.
-    /// Returns how many pages the log has left.
-    func checkpoint(truncate: Bool) throws(SQLiteError) -> Int32 {
-        var left: Int32 = 0
-        var moved: Int32 = 0
-        let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-        let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, &left, &moved)
+    func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) {
+        let mode =
+            switch checkpoint {
+            case .passive: SQLITE_CHECKPOINT_PASSIVE
+            case .restart: SQLITE_CHECKPOINT_RESTART
+            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+            }
+        let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
         if status != SQLITE_OK, status & 0xFF != SQLITE_BUSY {
             throw error(status, doing: "checkpointing the log")
         }
-        return left - moved
     }
 
     private func error(_ status: Int32, doing: String) -> SQLiteError {

@@ -9,7 +9,9 @@ import Time
 /// An entry is one appended row, so a commit writes to the end of one table. The index from
 /// keys to entries is written behind (``KeyIndex``), off that path.
 public final class SQLiteStore: Store {
-    private let path: String
+    /// Held until the store is closed: the folder's lock goes with it, and without the lock
+    /// there could be a second writer.
+    private let folder: Mutex<DataFolder?>
     private let writer: Writer
     private let index: KeyIndex
     private let checkpointer: Checkpointer
@@ -23,7 +25,8 @@ public final class SQLiteStore: Store {
 
     /// The same with an index that is written after that many entries already.
     package init(folder: DataFolder, generation: Int) throws {
-        path = folder.databasePath
+        self.folder = Mutex(folder)
+        let path = folder.databasePath
         do {
             writer = try Writer(path: path)
         } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
@@ -67,7 +70,7 @@ public final class SQLiteStore: Store {
         index.commit()
         index.writeBehind(writer)
         checkpointer.committed(walPages: pages)
-        if pages > Checkpointer.restartPages { try? writer.restartLog() }
+        if checkpointer.mayRestart(walPages: pages) { try? writer.restartLog() }
     }
 
     public func rollback() {
@@ -91,5 +94,6 @@ public final class SQLiteStore: Store {
     public func close() {
         checkpointer.stop()
         writer.close()
+        folder.withLock { $0 = nil }
     }
 }

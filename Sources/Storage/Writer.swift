@@ -80,7 +80,7 @@ final class Writer: @unchecked Sendable {
         insertEntry.bind(4, envelope.app)
         insertEntry.bind(5, envelope.environment)
         insertEntry.bind(6, entry.envelopeBytes)
-        insertEntry.bind(7, entry.nodes.flatMap { $0.withBytes { Array($0) } })
+        insertEntry.bind(7, Rows.encode(entry.nodes))
         insertEntry.bind(8, Rows.encode(keys))
         insertEntry.bind(9, entry.salt)
         insertEntry.bind(10, entry.payload)
@@ -117,9 +117,9 @@ final class Writer: @unchecked Sendable {
     }
 
     /// Moves the rest of the log and lets it start from its beginning again.
-    func restartLog() throws { _ = try connection.checkpoint(truncate: true) }
+    func restartLog() throws { try connection.checkpoint(.restart) }
 
-    func close() { _ = try? connection.checkpoint(truncate: true) }
+    func close() { try? connection.checkpoint(.truncate) }
 
     private func beginIfNeeded() throws {
         guard !isInTransaction else { return }

@@ -51,7 +51,12 @@ public struct VelocityEvent: Sendable, Hashable {
 
     /// The recorded value of an attribute.
     func value(of name: String) -> RecordedValue? {
-        for attribute in attributes where attribute.name == name { return attribute.value }
+        // Names of another length are told apart without comparing characters.
+        let length = name.utf8.count
+        for attribute in attributes
+        where attribute.name.utf8.count == length && attribute.name == name {
+            return attribute.value
+        }
         return nil
     }
 }

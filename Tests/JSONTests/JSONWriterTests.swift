@@ -36,4 +36,26 @@ import Testing
             #expect(back.bitPattern == double.bitPattern)
         }
     }
+
+    @Test func everyTextReadsBackTheSameHoweverItIsPlaced() throws {
+        var generator = SystemRandomNumberGenerator()
+        let alphabet = "ab\"\\\n\u{0}\u{1F}\u{7F}\u{80}é€😀 !#[]~".unicodeScalars.map { $0 }
+        for length in 0..<64 {
+            for _ in 0..<40 {
+                var text = ""
+                for _ in 0..<length {
+                    // Mostly plain, so that runs of eight bytes without an escape occur.
+                    let scalar: Unicode.Scalar =
+                        Int.random(in: 0..<6, using: &generator) == 0
+                        ? alphabet.randomElement(using: &generator) ?? "x" : "x"
+                    text.unicodeScalars.append(scalar)
+                }
+                let bytes = JSONValue.array([.string(text), .int(1)]).canonicalBytes
+                #expect(try JSONReader.parse(bytes) == [.string(text), 1])
+                // Only what must be escaped is.
+                let escapes = text.utf8.count { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }
+                #expect(bytes.count { $0 == 0x5C } >= escapes)
+            }
+        }
+    }
 }

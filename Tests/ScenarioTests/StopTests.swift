@@ -41,7 +41,7 @@ extension Scenarios {
             #expect(refused.all.allSatisfy { !$0.contains(":") }, "\(refused.all)")
 
             try service.start()
-            let ledger = try AuditedLedger(service.client(key: service.operatorKey))
+            var ledger = try AuditedLedger(service.client(key: service.operatorKey))
             ledger.verify()
             let found = ledger.of(kind: "evaluation")
                 .map { $0.command["requestID"]?.stringValue ?? "?" }

@@ -141,7 +141,7 @@ extension Scenarios {
             ]
             let own = try AuditedLedger(client)
             #expect(own.entries.map(\.kind) == expected)
-            let all = try AuditedLedger(service.client(key: service.operatorKey), pageSize: 3)
+            var all = try AuditedLedger(service.client(key: service.operatorKey), pageSize: 3)
             all.verify()
             #expect(all.entries.suffix(expected.count).map(\.kind) == expected)
 

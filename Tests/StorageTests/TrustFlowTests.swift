@@ -256,6 +256,27 @@ import TrustInsights
         #expect(payloads == 24)
         #expect(try service.store.tail().frontier == frontier)
     }
+
+    @Test func aFileThatHeldTwoVersionsIsReadBackAfterARestart() throws {
+        let service = try Service()
+        let path = "retention.yaml"
+        for version in [1, 2] {
+            let source = """
+                kind: trust
+                name: retention
+                version: \(version)
+                categories: [other]
+                description: Deleting what is kept.
+                rule: {match: [{output: {friction: unchanged}}]}
+                """
+            let load = PolicyLoader().load([.init(path: path, bytes: Array(source.utf8))])
+            let reply = service.administer(.loadPolicies(CandidateLoad(try #require(load.set))))
+            #expect(reply.refusal == nil)
+        }
+        try service.restart()
+        let references = service.engine.directory.catalog.all.map(\.reference)
+        #expect(references.filter { $0.name == "retention" }.map(\.version) == [1, 2])
+    }
 }
 
 /// A whole policy in shadow is judged and recorded beside the acting one, and never acts.

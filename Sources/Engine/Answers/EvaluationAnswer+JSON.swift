@@ -12,7 +12,7 @@ extension EvaluationRecord {
         more: (inout JSONWriter) -> Void = { _ in }
     ) {
         writer.beginObject()
-        writer.member("evaluationID", evaluationID.text)
+        writer.member("evaluationID", evaluationID)
         writer.member("requestID", requestID)
         writer.key("replayed")
         writer.bool(isReplay)
@@ -47,7 +47,7 @@ extension EvaluationRecord {
     private func writeInsight(_ index: Int, to writer: inout JSONWriter) {
         let result = results[index]
         writer.beginObject()
-        writer.member("insightID", insightID(index).text)
+        writer.member("insightID", insightID(index))
         writer.member("kind", "isLikelyBeingCoached")
         if let error = result.error {
             writer.member("error", error.rawValue)
@@ -71,7 +71,7 @@ extension Decision {
     /// The decision's members. Always the same ones, so that a client can rely on them.
     public func writeMembers(to writer: inout JSONWriter) {
         writer.member("friction", output.friction.name)
-        writer.member("steps", output.steps.steps.map(\.name))
+        writer.member("steps", output.steps)
         writer.member("holdFor", output.holdFor?.iso8601)
         writer.member("notify", output.notify)
         writer.key("reasons")
@@ -140,7 +140,7 @@ extension EvaluationState {
 extension ConsumptionRecord {
     /// The report's members.
     public func writeMembers(to writer: inout JSONWriter) {
-        writer.member("evaluationID", evaluationID.text)
+        writer.member("evaluationID", evaluationID)
         writer.member("status", status.rawValue)
         if let insightsUsed { writer.member("insightsUsed", insightsUsed) }
         writer.member("reportedAt", reportedAt)
@@ -169,7 +169,7 @@ extension LabelRecord {
     /// The answer to a label.
     public func writeMembers(to writer: inout JSONWriter, status: Reply.LabelStatus) {
         writer.member("labelID", labelID)
-        writer.member("evaluationID", evaluationID.text)
+        writer.member("evaluationID", evaluationID)
         writer.member("label", label.rawValue)
         writer.member("status", status.rawValue)
         writer.member("effectiveAt", receivedAt)

@@ -29,14 +29,12 @@ public struct Submission: Sendable {
     public var actor: String
     /// What to do.
     public var command: Command
-    /// 16 random bytes: the salt of the entry and the chance in its ids.
+    /// 16 random bytes: the salt of the entry and the chance in its ids. Empty until the engine
+    /// takes the command; then it draws those of a whole batch at once.
     public var salt: [UInt8]
 
     /// A command of an actor. The salt is random unless a recorded one is given.
-    public init(
-        tenant: Tenant?, actor: String, command: Command,
-        salt: [UInt8] = Random.bytes(Submission.saltLength)
-    ) {
+    public init(tenant: Tenant?, actor: String, command: Command, salt: [UInt8] = []) {
         self.tenant = tenant
         self.actor = actor.isEmpty ? "unknown" : actor
         self.command = command

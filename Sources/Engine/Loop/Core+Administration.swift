@@ -96,9 +96,15 @@ extension Core {
                         + "[policy.versionChanged]")
             }
         }
-        if !faults.isEmpty { return try refuseLoad(faults, submission) }
+        if !faults.isEmpty { return try refuseLoad(.policyInvalid, faults, submission) }
         let activates = load.activates || !registry.hasActivations
-        let activations = activates ? try self.activations(of: load.files.map(\.candidate)) : []
+        let activations: [ActivationRecord]
+        do {
+            activations = activates ? try self.activations(of: load.files.map(\.candidate)) : []
+        } catch {
+            return try refuseLoad(
+                error.code, ["error: \(error.detail) [policy.conflict]"], submission)
+        }
         guard !added.isEmpty || !activations.isEmpty || registry.loadFaults != nil else {
             return .loaded(added: [], activated: [])
         }
@@ -113,22 +119,22 @@ extension Core {
     }
 
     /// The failure is recorded; what acts goes on acting.
-    private func refuseLoad(_ faults: [String], _ submission: Submission) throws
-        -> AdministrationAnswer
-    {
+    private func refuseLoad(
+        _ code: Refusal.Code, _ faults: [String], _ submission: Submission
+    ) throws -> AdministrationAnswer {
         let record = PoliciesRecord(files: [], activations: [], faults: faults)
         try append(record, keys: [], submission)
         registry.apply(record, at: now)
         changeDirectory()
         throw RecordedRefusal(
             refusal: Refusal(
-                .policyInvalid, "the policies were not loaded; what acted before goes on acting",
+                code, "the policies were not loaded; what acted before goes on acting",
                 members: ["faults": .array(faults.map { .string($0) })]))
     }
 
     /// What of a load is to act that does not act yet. Of several versions of a policy the
     /// newest acts; two policies for one category are refused.
-    private func activations(of candidates: [Candidate]) throws -> [ActivationRecord] {
+    private func activations(of candidates: [Candidate]) throws(Refusal) -> [ActivationRecord] {
         var newest: [String: Candidate] = [:]
         for candidate in candidates where candidate.actingKind != nil {
             let name = candidate.reference.name

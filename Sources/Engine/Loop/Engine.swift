@@ -120,10 +120,23 @@ public final class Engine: Sendable {
 
     private func run(_ core: Core, _ clock: () -> Instant) {
         while let batch = nextBatch() {
-            let replies = core.perform(batch.map(\.submission), wallClock: clock())
+            let replies = core.perform(Self.salted(batch), wallClock: clock())
             failing.withLock { $0 = core.failure }
             if let directory = core.takeDirectory() { published.withLock { $0 = directory } }
             for (waiting, reply) in zip(batch, replies) { waiting.reply(reply) }
+        }
+    }
+
+    /// The commands of a batch, each with the chance it needs.
+    private static func salted(_ batch: [Waiting]) -> [Submission] {
+        let chance = Random.bytes(batch.count * Submission.saltLength)
+        return batch.enumerated().map { index, waiting in
+            var submission = waiting.submission
+            if submission.salt.isEmpty {
+                let start = index * Submission.saltLength
+                submission.salt = Array(chance[start..<start + Submission.saltLength])
+            }
+            return submission
         }
     }
 

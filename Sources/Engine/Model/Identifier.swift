@@ -1,3 +1,4 @@
+import Ledger
 import Time
 
 /// An id that the service issues: a UUID of version 7 (RFC 9562, section 5.7) that carries
@@ -68,18 +69,21 @@ public struct Identifier: Hashable, Sendable {
     /// 36 characters, lower case.
     public var text: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
-            var place = 0
-            for nibble in 0..<32 {
-                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
-                    buffer[place] = UInt8(ascii: "-")
-                    place += 1
-                }
-                let word = nibble < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - nibble % 16 * 4)) & 15
-                buffer[place] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
+            buffer.baseAddress.map(write) ?? 0
+        }
+    }
+
+    /// Writes the text to memory with room for 36 bytes, and gives their count.
+    func write(to memory: UnsafeMutablePointer<UInt8>) -> Int {
+        var place = 0
+        for nibble in 0..<32 {
+            if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
+                memory[place] = UInt8(ascii: "-")
                 place += 1
             }
-            return 36
+            memory[place] = Hex.digit(of: nibble < 16 ? high : low, at: nibble & 15)
+            place += 1
         }
+        return 36
     }
 }

@@ -25,13 +25,16 @@ public struct Pseudonym: Hashable, Sendable, BitwiseCopyable {
     /// 32 hexadecimal digits.
     public var text: String {
         String(unsafeUninitializedCapacity: 32) { buffer in
-            for nibble in 0..<32 {
-                let word = nibble < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - nibble % 16 * 4)) & 15
-                buffer[nibble] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
-            }
-            return 32
+            buffer.baseAddress.map(write) ?? 0
         }
+    }
+
+    /// Writes the text to memory with room for 32 bytes, and gives their count.
+    func write(to memory: UnsafeMutablePointer<UInt8>) -> Int {
+        for nibble in 0..<32 {
+            memory[nibble] = Hex.digit(of: nibble < 16 ? high : low, at: nibble & 15)
+        }
+        return 32
     }
 }
 
@@ -65,8 +68,14 @@ public struct Pseudonymizer: Sendable {
     /// Parts are separated by a byte that no UTF-8 text contains, so that no two lists of
     /// parts give the same message.
     private func pseudonym(_ purpose: String, _ parts: [String], _ tenant: Tenant) -> Pseudonym {
-        var message: [UInt8] = Array(purpose.utf8)
-        for part in [tenant.app, tenant.environment.rawValue] + parts {
+        var message: [UInt8] = []
+        message.reserveCapacity(256)
+        message.append(contentsOf: purpose.utf8)
+        message.append(0xFF)
+        message.append(contentsOf: tenant.app.utf8)
+        message.append(0xFF)
+        message.append(contentsOf: tenant.environment.rawValue.utf8)
+        for part in parts {
             message.append(0xFF)
             message.append(contentsOf: part.utf8)
         }

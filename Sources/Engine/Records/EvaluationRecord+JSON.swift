@@ -12,7 +12,7 @@ extension EvaluationRecord {
     }
 
     private func writeCommand(to writer: inout JSONWriter) {
-        writer.member("action", action.text)
+        writer.member("action", action)
         writer.object("attributes") { writer in
             for attribute in attributes {
                 writer.key(attribute.name)
@@ -42,7 +42,7 @@ extension EvaluationRecord {
             writer.endArray()
         }
         writer.member("requestID", requestID)
-        writer.member("subject", subject.text)
+        writer.member("subject", subject)
     }
 
     private func writeResult(to writer: inout JSONWriter) {
@@ -52,7 +52,7 @@ extension EvaluationRecord {
         writer.member("completedAt", completedAt)
         writer.member("configuration", configuration)
         writer.object("decision", decision.writeRecord)
-        writer.member("evaluationID", evaluationID.text)
+        writer.member("evaluationID", evaluationID)
         if insightWasRead {
             writer.key("insightWasRead")
             writer.bool(true)
@@ -85,7 +85,7 @@ extension EvaluationRecord {
             }
         }
         writer.endArray()
-        writer.member("verdicts", Verdict.letters(verdicts))
+        writer.member("verdicts", verdicts)
     }
 
     public init(payload: RecordReader) throws(CorruptEntry) {
@@ -133,6 +133,25 @@ extension EvaluationRecord {
         configuration = try result.string("configuration")
         reportDueAt = try result.instantIfPresent("reportDueAt")
         labelDeadline = try result.instant("labelDeadline")
+    }
+}
+
+extension JSONWriter {
+    /// A member that is an array of steps, in their fixed order.
+    mutating func member(_ name: StaticString, _ steps: StepSet) {
+        key(name)
+        beginArray()
+        for step in Step.allCases where steps.contains(step) { string(step.name) }
+        endArray()
+    }
+
+    /// A member that is one letter for each verdict.
+    mutating func member(_ name: StaticString, _ verdicts: [Verdict]) {
+        key(name)
+        string(room: verdicts.count) { memory in
+            for (index, verdict) in verdicts.enumerated() { memory[index] = verdict.rawValue }
+            return verdicts.count
+        }
     }
 }
 
@@ -248,7 +267,7 @@ extension ShadowJudgement {
             writer.key("score")
             writer.double(score)
         }
-        writer.member("verdicts", Verdict.letters(verdicts))
+        writer.member("verdicts", verdicts)
     }
 
     init(payload: RecordReader) throws(CorruptEntry) {
@@ -297,7 +316,7 @@ extension Decision {
             writer.endObject()
         }
         writer.endArray()
-        if !output.steps.isEmpty { writer.member("steps", output.steps.steps.map(\.name)) }
+        if !output.steps.isEmpty { writer.member("steps", output.steps) }
     }
 
     init(payload: RecordReader) throws(CorruptEntry) {

@@ -184,7 +184,19 @@ extension JSONWriter {
         if let text { member(name, text) }
     }
 
-    /// A member that is an array of strings, if there are any.
+    /// A member that is an id.
+    mutating func member(_ name: StaticString, _ id: Identifier) {
+        key(name)
+        string(room: 36) { id.write(to: $0) }
+    }
+
+    /// A member that is a pseudonym.
+    mutating func member(_ name: StaticString, _ pseudonym: Pseudonym) {
+        key(name)
+        string(room: 32) { pseudonym.write(to: $0) }
+    }
+
+    /// A member that is an array of strings.
     public mutating func member(_ name: StaticString, _ texts: [String]) {
         key(name)
         beginArray()

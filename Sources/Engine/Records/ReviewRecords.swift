@@ -83,7 +83,7 @@ public struct DonationRecord: ReviewRecord, Equatable {
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.object("command") { writer in
-            writer.member("action", action.text)
+            writer.member("action", action)
             writer.key("donation")
             writer.canonical(donation.json)
             writer.member("idempotencyKey", idempotencyKey)
@@ -170,7 +170,7 @@ public struct GrantOutcomeRecord: ReviewRecord, Equatable {
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.object("command") { writer in
-            writer.member("grantID", grantID.text)
+            writer.member("grantID", grantID)
             writer.member("outcome", outcome)
             writer.member("reason", reason)
         }
@@ -244,8 +244,8 @@ public struct MergeRecord: ReviewRecord, Equatable {
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.object("command") { writer in
-            writer.member("account", account.text)
-            writer.member("install", install.text)
+            writer.member("account", account)
+            writer.member("install", install)
         }
         writer.object("result") { $0.object("states", states.write) }
         writer.endObject()

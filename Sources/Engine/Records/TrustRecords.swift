@@ -23,7 +23,7 @@ public struct AuthorizationRecord: Record, Equatable {
         writer.object("command") { writer in
             writer.member("category", category.rawValue)
             writer.member("status", status.rawValue)
-            writer.member("subject", subject.text)
+            writer.member("subject", subject)
         }
         writer.object("result") { writer in
             writer.member("coolDown", coolDown.iso8601)
@@ -76,7 +76,7 @@ public struct ConsumptionRecord: Record, Equatable {
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.object("command") { writer in
-            writer.member("evaluationID", evaluationID.text)
+            writer.member("evaluationID", evaluationID)
             if let insightsUsed { writer.member("insightsUsed", insightsUsed) }
             writer.member("status", status.rawValue)
         }
@@ -145,7 +145,7 @@ public struct LabelRecord: Record, Equatable {
         writer.beginObject()
         writer.object("command") { writer in
             writer.member("category", category?.rawValue)
-            writer.member("evaluationID", evaluationID.text)
+            writer.member("evaluationID", evaluationID)
             writer.member("label", label.rawValue)
             writer.member("labelID", labelID)
             writer.member("occurredAt", occurredAt)

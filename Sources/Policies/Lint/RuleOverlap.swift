@@ -49,8 +49,7 @@ struct RuleOverlap {
     private func warnUnreachable(_ entry: Entry, _ why: String, help: String) {
         sink.warning(
             .unreachableRule, "the rule `\(entry.match.id)` can never match: \(why)",
-            at: ranges[entry.match.index], help: "move it up, narrow the earlier rule, or remove it"
-        )
+            at: ranges[entry.match.index], help: help)
     }
 
     /// The earlier rule that leaves nothing. Shadow rules never end the search, so they take nothing;

@@ -52,15 +52,23 @@ public struct Authenticator: Sendable {
 
     /// The key of a header; the scheme's case does not matter (RFC 9110, section 11.1).
     private static func bearer(_ header: String) -> [UInt8]? {
-        let scheme = "bearer "
-        let bytes = header.utf8
-        guard bytes.count > scheme.utf8.count, bytes.count <= longestKey else { return nil }
-        for (byte, letter) in zip(bytes, scheme.utf8) {
-            let lower = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-            guard lower == letter else { return nil }
+        let scheme: StaticString = "bearer "
+        let length = scheme.utf8CodeUnitCount
+        var header = header
+        return header.withUTF8 { bytes -> [UInt8]? in
+            guard bytes.count > length, bytes.count <= longestKey else { return nil }
+            for index in 0..<length {
+                let byte = bytes[index]
+                let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+                guard (isUpper ? byte | 0x20 : byte) == scheme.utf8Start[index] else { return nil }
+            }
+            var start = length
+            while start < bytes.count, bytes[start] == UInt8(ascii: " ") { start += 1 }
+            guard start < bytes.count else { return nil }
+            for index in start..<bytes.count where bytes[index] <= 0x20 || bytes[index] >= 0x7F {
+                return nil
+            }
+            return Array(bytes[start...])
         }
-        let key = bytes.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: " ") }
-        guard !key.isEmpty, key.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
-        return Array(key)
     }
 }

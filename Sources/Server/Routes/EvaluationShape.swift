@@ -83,11 +83,15 @@ enum EvaluationShape {
     /// What a retry must repeat: subject, context and insights, not the device result. A number
     /// is the same number however it is written.
     private static func action(_ body: JSONValue) -> [UInt8] {
-        var action = JSONObject()
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
         for name in ["context", "insights", "subject"] {
-            if let value = body[name] { action.members.append((name, value.plainNumbers)) }
+            guard let value = body[name] else { continue }
+            writer.key(name)
+            writer.plain(value)
         }
-        return JSONValue.object(action).canonicalBytes
+        writer.endObject()
+        return writer.bytes
     }
 
     private static func insights(_ body: JSONValue) -> [InsightRequest] {
@@ -114,15 +118,25 @@ enum EvaluationShape {
     }
 }
 
-extension JSONValue {
-    /// The same value with whole doubles as integers, so that 900 and 900.0 are one number.
-    var plainNumbers: JSONValue {
-        switch self {
-        case .double(let number): Int64(exactly: number).map { .int($0) } ?? self
-        case .array(let elements): .array(elements.map(\.plainNumbers))
+extension JSONWriter {
+    /// A value in canonical form with whole doubles as integers, so that 900 and 900.0 are one
+    /// number.
+    mutating func plain(_ value: JSONValue) {
+        switch value {
+        case .double(let number):
+            if let whole = Int64(exactly: number) { int(whole) } else { double(number) }
+        case .array(let elements):
+            beginArray()
+            for element in elements { plain(element) }
+            endArray()
         case .object(let object):
-            .object(JSONObject(object.members.map { ($0.key, $0.value.plainNumbers) }))
-        default: self
+            beginObject()
+            for member in object.sorted {
+                key(member.key)
+                plain(member.value)
+            }
+            endObject()
+        default: self.value(value)
         }
     }
 }

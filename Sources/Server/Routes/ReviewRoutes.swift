@@ -36,6 +36,13 @@ struct ReviewRoutes {
             attributes: body["attributes"]?.objectValue ?? [:])
     }
 
+    /// What a retry must repeat: all of it.
+    private func action(_ body: JSONValue) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.plain(body)
+        return writer.bytes
+    }
+
     private var donate: Endpoint {
         var route = Route(
             .post, "/v1/review-prompts/donations", name: "postDonation",
@@ -51,8 +58,7 @@ struct ReviewRoutes {
             let tenant = try backend.tenant(of: call)
             let command = DonateCommand(
                 idempotencyKey: call.body.text("idempotencyKey") ?? "",
-                action: backend.pseudonymizer.action(
-                    call.body.plainNumbers.canonicalBytes, tenant: tenant),
+                action: backend.pseudonymizer.action(action(call.body), tenant: tenant),
                 donation: try donation(call.body, tenant))
             try backend.perform(.review(.donate(command)), tenant: tenant, call, responder) {
                 reply throws(Problem) in

@@ -20,7 +20,8 @@ enum DataAccess {
         }
         let store = try SQLiteStore(folder: DataFolder(path: path))
         defer { store.close() }
-        let opened = try Engine(store: store, zones: .utc)
+        // Recorded policies may name zones, and the engine compiles them all.
+        let opened = try Engine(store: store, zones: SystemZones.load())
         defer { opened.stop() }
         return try engine(opened)
     }
@@ -29,15 +30,20 @@ enum DataAccess {
     static func administer(_ engine: Engine, _ command: AdministrationCommand) throws {
         let reply = engine.perform(
             Submission(tenant: nil, actor: "operator", command: .administer(command)))
-        if case .refused(let refusal) = reply.content { throw CommandRefused(refusal: refusal) }
+        if case .refused(let refusal) = reply.content {
+            throw CommandRefused(refusal: refusal, cause: engine.failure)
+        }
     }
 }
 
 /// The engine refused a command.
 struct CommandRefused: Error, CustomStringConvertible {
     var refusal: Refusal
+    /// Why nothing could be stored, if that was the reason.
+    var cause: String?
 
     var description: String {
+        if let cause { return "storing failed: \(cause)" }
         let field = refusal.field.map { "\($0): " } ?? ""
         let allowed = refusal.allowed.prefix(20).map(\.text).joined(separator: ", ")
         return field + refusal.detail + (allowed.isEmpty ? "" : " (allowed: \(allowed))")

@@ -64,11 +64,19 @@ struct RunningServer {
     /// The server that runs on a data folder; `nil` if none does.
     static func find(data: String) throws -> RunningServer? {
         guard DataFolder.isLocked(path: data) else { return nil }
+        // A server that is starting, or another command.
+        guard access(path(data), F_OK) == 0 else { throw StorageError.locked(path: data) }
         let text = try File.read(path(data))
-        guard let address = try? JSONReader.parse(Array(text.utf8))["address"]?.stringValue else {
+        guard let json = try? JSONReader.parse(Array(text.utf8)),
+            let address = json["address"]?.stringValue,
+            let pid = json["pid"]?.intValue.flatMap({ pid_t(exactly: $0) }), pid > 0
+        else {
             throw StorageError.file(
-                path: path(data), doing: "reading", error: "it does not name an address")
+                path: path(data), doing: "reading", error: "it does not name an address and a pid")
         }
+        // A killed server leaves the file behind. Its port may be somebody else's by now, who
+        // must not be sent the operator's key.
+        guard kill(pid, 0) == 0 || errno == EPERM else { throw StorageError.locked(path: data) }
         let key = try File.read(data + "/operator.key").filter { !$0.isWhitespace }
         return RunningServer(address: address, operatorKey: key)
     }

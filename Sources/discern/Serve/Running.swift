@@ -26,6 +26,8 @@ final class Running {
         self.log = log
         let zones = SystemZones.load()
         folder = try DataFolder(path: options.data)
+        // What a killed server left there names a port that may be somebody else's by now.
+        RunningServer.remove(from: folder)
         store = try SQLiteStore(folder: folder)
         engine = try Engine(store: store, zones: zones)
         policies = PolicyFolder(
@@ -65,7 +67,9 @@ final class Running {
     static func administer(_ engine: Engine, _ command: AdministrationCommand) throws {
         let reply = engine.perform(
             Submission(tenant: nil, actor: "system", command: .administer(command)))
-        if case .refused(let refusal) = reply.content { throw refusal }
+        if case .refused(let refusal) = reply.content {
+            throw CommandRefused(refusal: refusal, cause: engine.failure)
+        }
     }
 
     /// Bad policies keep what acted before; only where nothing acts there is no point in going on.
@@ -76,10 +80,22 @@ final class Running {
             Submission(tenant: nil, actor: "system", command: .administer(.loadPolicies(load))))
         if !report.isEmpty { Terminal.say(report) }
         guard case .refused(let refusal) = reply.content else { return }
+        sayFaults(of: refusal, besides: report)
         guard !engine.directory.registry.activations.isEmpty else {
-            throw PoliciesRefused(report: "\(refusal.detail)")
+            // A full disk is no fault of the policies.
+            if let failure = engine.failure {
+                throw CommandRefused(refusal: refusal, cause: failure)
+            }
+            throw PoliciesRefused(report: refusal.detail)
         }
         log.warning("policies not loaded", [("detail", .word(refusal.detail))])
+    }
+
+    /// Faults that only the engine finds, such as content that changed under a known version.
+    private static func sayFaults(of refusal: Refusal, besides report: String) {
+        for fault in refusal.members["faults"]?.arrayValue ?? [] {
+            if let text = fault.stringValue, !report.contains(text) { Terminal.say(text) }
+        }
     }
 
     /// Reads the policies again, on SIGHUP.
@@ -97,6 +113,7 @@ final class Running {
                     ("activated", .word(activated.joined(separator: " "))),
                 ])
         case .refused(let refusal):
+            Self.sayFaults(of: refusal, besides: report)
             log.error("policies not loaded", [("detail", .word(refusal.detail))])
         default: break
         }

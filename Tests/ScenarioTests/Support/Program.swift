@@ -38,7 +38,9 @@ final class Spawned {
     private(set) var exitStatus: Int32?
 
     /// Starts the program with its two streams going to files.
-    init(_ arguments: [String], output: String, errors: String) throws {
+    init(
+        program: String = Program.path, _ arguments: [String], output: String, errors: String
+    ) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -55,11 +57,11 @@ final class Spawned {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words: [UnsafeMutablePointer<CChar>?] =
-            ([Program.path] + arguments).map { strdup($0) } + [nil]
+            ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var identifier = pid_t()
         let status = posix_spawn(
-            &identifier, Program.path, &actions, &attributes, &words, environ)
+            &identifier, program, &actions, &attributes, &words, environ)
         guard status == 0 else { throw Failure.spawn(status) }
         self.identifier = identifier
     }
