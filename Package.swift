@@ -100,10 +100,13 @@ let package = Package(
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests(
             "EngineTests",
-            ["Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
+            ["CEL", "Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
         tests(
             "StorageTests",
-            ["Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights"]),
+            [
+                "CSQLite", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Storage",
+                "Time", "TrustInsights",
+            ]),
         tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
         tests("ArchitectureTests", []),
         tests("ScenarioTests", ["JSON", "Ledger", "Time"]),

@@ -7,7 +7,7 @@ import Synchronization
 /// share pages, so a generation dirties far fewer of them than its rows would one by one,
 /// and a commit of entries none at all.
 final class KeyIndex: Sendable {
-    /// Entries that a generation holds.
+    /// Entries that a generation holds, unless a test wants fewer.
     static let generation = 8_192
     /// Rows that one slice adds at most.
     static let slice = 2_000
@@ -30,9 +30,11 @@ final class KeyIndex: Sendable {
     }
 
     private let state = Mutex(State())
+    private let generation: Int
 
     /// An index whose recent part is built from the entries that the table does not cover.
-    init(writer: Writer) throws {
+    init(writer: Writer, generation: Int = KeyIndex.generation) throws {
+        self.generation = generation
         let through = try writer.indexedThrough()
         try writer.rows.keys(after: through) { sequence, keys in
             add(keys, sequence: sequence)
@@ -41,7 +43,7 @@ final class KeyIndex: Sendable {
         commit()
     }
 
-    private var recentIsFull: Bool { state.withLock { $0.recentEntries >= Self.generation } }
+    private var recentIsFull: Bool { state.withLock { $0.recentEntries >= generation } }
 
     /// The entries under a key, in ledger order.
     func sequences(of key: EntityKey, rows: Rows) throws -> [Int64] {
@@ -98,7 +100,7 @@ final class KeyIndex: Sendable {
     private func writeSlice(_ writer: Writer) throws {
         let slice = state.withLock { state -> (rows: ArraySlice<IndexedKey>, through: Int64?)? in
             if state.rows.isEmpty {
-                guard state.recentEntries >= Self.generation else { return nil }
+                guard state.recentEntries >= generation else { return nil }
                 state.leaving = state.recent
                 state.recent = [:]
                 state.recentEntries = 0

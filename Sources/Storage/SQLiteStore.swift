@@ -19,7 +19,12 @@ public final class SQLiteStore: Store {
     public let reader: SQLiteReader
 
     /// Opens the database of a data folder, and makes it if there is none.
-    public init(folder: DataFolder) throws {
+    public convenience init(folder: DataFolder) throws {
+        try self.init(folder: folder, generation: KeyIndex.generation)
+    }
+
+    /// The same with an index that is written after that many entries already.
+    package init(folder: DataFolder, generation: Int) throws {
         self.folder = Mutex(folder)
         let path = folder.databasePath
         do {
@@ -31,7 +36,7 @@ public final class SQLiteStore: Store {
             throw StorageError.file(path: path, doing: "opening", error: "\(error)")
         }
         try writer.check(key: folder.pseudonymKey, path: folder.keyPath)
-        index = try KeyIndex(writer: writer)
+        index = try KeyIndex(writer: writer, generation: generation)
         reader = SQLiteReader(path: path, index: index)
         checkpointer = Checkpointer(path: path)
     }
@@ -70,6 +75,8 @@ public final class SQLiteStore: Store {
         checkpointer.committed(walPages: pages)
         if checkpointer.mayRestart(walPages: pages) { try? writer.restartLog() }
     }
+
+    public func probe() throws { try writer.probe() }
 
     public func rollback() {
         writer.rollback()

@@ -2,16 +2,19 @@
 ///
 /// Bounded: two generations, of which the older is dropped when the younger has filled half
 /// of the room. What is used moves to the younger, so what stays is what is used.
-struct StateCache<Key: Hashable, State> {
+package struct StateCache<Key: Hashable, State> {
     private var young: [Key: State] = [:]
     private var old: [Key: State] = [:]
     private let half: Int
 
+    /// How many states are kept.
+    package var count: Int { young.count + old.count }
+
     /// A cache of that many states at most.
-    init(limit: Int) { half = limit / 2 }
+    package init(limit: Int) { half = limit / 2 }
 
     /// The state of a key, if it is kept.
-    subscript(key: Key) -> State? {
+    package subscript(key: Key) -> State? {
         mutating get {
             if let state = young[key] { return state }
             guard let state = old.removeValue(forKey: key) else { return nil }
@@ -33,7 +36,7 @@ struct StateCache<Key: Hashable, State> {
     }
 
     /// Drops all.
-    mutating func removeAll() {
+    package mutating func removeAll() {
         young = [:]
         old = [:]
     }
