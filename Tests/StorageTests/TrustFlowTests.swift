@@ -323,3 +323,36 @@ import TrustInsights
         #expect(after.evaluation?.record.shadowPolicy == nil)
     }
 }
+
+/// Performance figures read from the ledger.
+@Suite struct PerformanceReportTests {
+    @Test func theLabelThatCountsTodayCounts() throws {
+        let service = try Service()
+        service.authorize("acct-42")
+        for (index, value) in [0.97, 0.97, 0.97, 0.1].enumerated() {
+            service.perform(service.evaluation("r\(index)", device: DeviceResult(value: value)))
+        }
+        func label(_ id: String, _ request: String, _ label: LabelValue, retracts: String? = nil) {
+            service.perform(
+                .label(
+                    LabelCommand(
+                        labelID: id, evaluation: .requestID(request), label: label, category: nil,
+                        source: .partner, occurredAt: Service.start, retracts: retracts)))
+        }
+        label("a", "r0", .confirmedFraud)
+        label("b", "r1", .confirmedFraud)
+        label("c", "r1", .confirmedLegitimate)
+        label("d", "r2", .confirmedFraud)
+        label("e", "r2", .retracted, retracts: "d")
+        label("f", "r3", .confirmedFraud)
+        let report = try PerformanceReport(
+            .init(tenant: Service.tenant), ledger: service.store.reader)
+        #expect(report.versions.map(\.policy) == ["transcripts-payments@3"])
+        let figures = try #require(report.versions.first).figures.figures(naming: [.high])
+        #expect((figures.truePositives, figures.falsePositives) == (1, 1))
+        #expect((figures.falseNegatives, figures.named) == (1, 3))
+        var other = PerformanceReport.Query(tenant: Service.tenant)
+        other.category = .account
+        #expect(try PerformanceReport(other, ledger: service.store.reader).versions.isEmpty)
+    }
+}

@@ -156,21 +156,19 @@ struct AdministrationRoutes {
             summary: "Read the policy files again: all or nothing.",
             access: .appOrOperators(.admin))
         route.problems = [.policyInvalid, .policyConflict]
+        let background = Background()
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let actor = call.principal?.keyID ?? "unknown"
-            // Compiling takes its time, and the threads of the server must not wait.
-            let isStarted = Thread.detach {
-                responder.answer(
-                    Backend.response(to: backend.reloadPolicies(actor)) { reply throws(Problem) in
-                        guard case .administered(.loaded(let added, let activated)) = reply.content
-                        else { throw .unexpectedReply }
-                        return .json([
-                            "added": .array(added.map { .string($0) }),
-                            "activated": .array(activated.map { .string($0) }),
-                        ])
-                    })
+            try background.answer(responder) {
+                Backend.response(to: backend.reloadPolicies(actor)) { reply throws(Problem) in
+                    guard case .administered(.loaded(let added, let activated)) = reply.content
+                    else { throw .unexpectedReply }
+                    return .json([
+                        "added": .array(added.map { .string($0) }),
+                        "activated": .array(activated.map { .string($0) }),
+                    ])
+                }
             }
-            if !isStarted { throw Problem(.unavailable, detail: "No thread is free for it.") }
         }
     }
 

@@ -66,6 +66,7 @@ public final class Service: Sendable {
         EvaluationRoutes(backend: backend, metrics: EvaluationMetrics(registry: metrics)).endpoints
             + ReportRoutes(backend: backend).endpoints
             + ReviewRoutes(backend: backend).endpoints + AuditRoutes(backend: backend).endpoints
+            + PerformanceRoutes(backend: backend).endpoints
             + AdministrationRoutes(backend: backend).endpoints
     }
 
