@@ -172,7 +172,7 @@ import TrustInsights
         }
     }
 
-    @Test func caseE31_droppingTheIndexChangesNoAnswer() throws {
+    @Test func droppingTheIndexChangesNoAnswer() throws {
         // Written in many small generations, so that most of it is in the table.
         let stage = try Stage(generation: 8)
         try Story.whole().tell(on: stage)
