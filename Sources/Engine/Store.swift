@@ -15,6 +15,10 @@ public protocol Store: Sendable {
     /// is taken back.
     func commit() throws
 
+    /// Whether something can be made durable now: asked after a commit has failed, before
+    /// commands are decided that would fail again. Throws why not.
+    func probe() throws
+
     /// Takes back everything appended since the last commit.
     func rollback()
 

@@ -22,8 +22,6 @@ public struct ServerLimits: Sendable {
     public var connections = 4096
     /// Connections that wait to be accepted.
     public var backlog = 1024
-    /// Keys remembered, known and unknown alike, by the authentication cache.
-    public var cachedKeys = 4096
 
     /// From the opening of a connection, or the end of the last answer, to the end of the next
     /// request line. Milliseconds.

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// An error that SQLite reports.
 public struct SQLiteError: Error, Sendable, CustomStringConvertible {
@@ -19,6 +20,8 @@ struct Connection: ~Copyable {
 
     /// Opens a file; with `readOnly` it must exist.
     init(path: String, readOnly: Bool) throws(SQLiteError) {
+        // Made by us, so that only the owner may read it; SQLite gives its log the same mode.
+        if !readOnly { close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) }
         var opened: OpaquePointer?
         let flags =
             readOnly

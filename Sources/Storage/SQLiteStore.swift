@@ -31,6 +31,9 @@ public final class SQLiteStore: Store {
             writer = try Writer(path: path)
         } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
             throw StorageError.notOurs(path: path)
+        } catch let error as SQLiteError {
+            // SQLite's own words name no file.
+            throw StorageError.file(path: path, doing: "opening", error: "\(error)")
         }
         try writer.check(key: folder.pseudonymKey, path: folder.keyPath)
         index = try KeyIndex(writer: writer, generation: generation)
@@ -72,6 +75,8 @@ public final class SQLiteStore: Store {
         checkpointer.committed(walPages: pages)
         if checkpointer.mayRestart(walPages: pages) { try? writer.restartLog() }
     }
+
+    public func probe() throws { try writer.probe() }
 
     public func rollback() {
         writer.rollback()

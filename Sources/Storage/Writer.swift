@@ -109,6 +109,19 @@ final class Writer: @unchecked Sendable {
         return pages.pointee
     }
 
+    /// Writes something of no meaning, as large as the pages of a few entries.
+    func probe() throws {
+        do {
+            try beginIfNeeded()
+            try connection.run(
+                "INSERT OR REPLACE INTO facts VALUES ('probe', randomblob(16384))")
+            _ = try commit()
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
     func rollback() {
         guard isInTransaction else { return }
         isInTransaction = false

@@ -148,32 +148,6 @@ import Testing
             "bEARER  evaluator", for: .app(.evaluate))
         #expect(principal?.keyID == "k1")
     }
-
-    @Test func aRevokedKeyIsForgotten() {
-        let source = OneKey()
-        let cache = CachedKeyDirectory(source, limit: 2)
-        let digest = SHA256.hash("key")
-        #expect(cache.principal(for: digest) == nil)
-        source.issued.add()
-        #expect(cache.principal(for: digest)?.keyID == "k")
-        #expect(cache.principal(for: digest)?.keyID == "k")
-        #expect(source.asked.value == 2)  // the third time it was remembered
-        source.revoked.add()
-        cache.forgetAll()
-        #expect(cache.principal(for: digest) == nil)
-    }
-
-    private final class OneKey: KeyDirectory {
-        let issued = Counter()
-        let revoked = Counter()
-        let asked = Counter()
-
-        func principal(for digest: Digest) -> Principal? {
-            asked.add()
-            guard issued.value > revoked.value else { return nil }
-            return Principal(keyID: "k", tenant: nil, scopes: [])
-        }
-    }
 }
 
 @Sendable private func refuse(_ call: Call, _ responder: Responder) throws(Problem) {

@@ -22,11 +22,11 @@ import Testing
         return route
     }
 
-    private func start(reasons: [String] = []) throws -> HTTPServer {
+    private func start(reasons: [String] = [], warnings: [String] = []) throws -> HTTPServer {
         let metrics = MetricsRegistry()
         let endpoints = ServiceRoutes.endpoints(
             besides: [Self.evaluate()], version: "1.2.3", metrics: metrics,
-            readiness: { reasons })
+            readiness: { .init(reasons: reasons, warnings: warnings) })
         let api = try API(
             endpoints, directory: NoKeys(), limits: ServerLimits(), log: Log(level: .error))
         let counted = RequestMetrics(api.router.routes, registry: metrics)
@@ -51,6 +51,10 @@ import Testing
         let answer = try get("/readyz", from: unready)
         #expect(answer.status == 503)
         #expect(answer.body.contains(#""reasons":["The policies have faults."]"#))
+        // What is wrong while all goes on is told, and is no reason to send nobody here.
+        let warned = try get("/readyz", from: start(warnings: ["Old policies act."]))
+        #expect(warned.status == 200)
+        #expect(warned.body == #"{"ready":true,"warnings":["Old policies act."]}"#)
     }
 
     @Test func metricsCountWhatWasAnswered() throws {

@@ -72,6 +72,11 @@ final class FailingStore: Store {
         try store.commit()
     }
 
+    func probe() throws {
+        try count(.commit)
+        try store.probe()
+    }
+
     func rollback() { store.rollback() }
 
     func entry(_ sequence: Int64) throws -> LedgerEntry? {

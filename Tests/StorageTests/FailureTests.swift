@@ -46,10 +46,14 @@ import Time
                     stage.remember(replies)
                     break
                 }
-                // All of the batch is refused, says that it may come again, and is not stored.
-                guard refused.count == replies.count,
-                    refused.allSatisfy({ $0.refusal?.isRetryable == true })
-                else { return "\(place): only \(refused.count) of \(replies.count) were refused" }
+                // What is refused says that it may come again; what is answered all the same
+                // claims nothing new; nothing is stored.
+                guard refused.allSatisfy({ $0.refusal?.isRetryable == true }) else {
+                    return "\(place): a refusal does not say that it may come again"
+                }
+                if let claim = replies.first(where: \.claimsToBeNew) {
+                    return "\(place): answered although nothing was stored: \(claim.content)"
+                }
                 guard try stage.entries().count == before else {
                     return "\(place): refused, and stored"
                 }
@@ -157,5 +161,21 @@ import Time
         }
         #expect(stage.engine.failure == nil)
         #expect(stage.engine.directory.registry.apps.count == 3)
+    }
+}
+
+extension Reply {
+    /// Whether it says that something was recorded by this very command.
+    fileprivate var claimsToBeNew: Bool {
+        switch content {
+        case .authorization, .sandboxClock, .administered, .labels: true
+        case .evaluation(_, let isReplay, _), .consumption(_, let isReplay): !isReplay
+        case .label(_, let status): status != .replayed
+        case .review(.donated(_, _, let isReplay)), .review(.outcome(_, _, let isReplay)),
+            .review(.merged(let isReplay)):
+            !isReplay
+        case .review(.reset): true
+        case .review(.status), .shown, .debt, .refused, .refusedAt: false
+        }
     }
 }

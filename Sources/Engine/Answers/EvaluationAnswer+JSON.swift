@@ -48,7 +48,8 @@ extension EvaluationRecord {
         let result = results[index]
         writer.beginObject()
         writer.member("insightID", insightID(index))
-        writer.member("kind", "isLikelyBeingCoached")
+        let kind = index < insights.count ? insights[index].kind : .isLikelyBeingCoached
+        writer.member("kind", kind.rawValue)
         if let error = result.error {
             writer.member("error", error.rawValue)
         } else {
@@ -126,6 +127,9 @@ extension EvaluationState {
             if let policy, policy.reference == record.policy {
                 writer.key("rules")
                 record.writeRules(to: &writer, policy: policy.policy)
+            }
+            if !record.acting.missing.isEmpty {
+                writer.member("missingInputs", record.acting.missing)
             }
             writer.object("contributions") { writer in
                 for contribution in record.acting.contributions {

@@ -55,7 +55,7 @@ struct Facts {
     func fill(_ activation: inout Activation, policy: TrustPolicy, insight: InsightResult) {
         activation.reset()
         typealias Fixed = SlotLayout.Fixed
-        activation.set(Fixed.insightKind, "isLikelyBeingCoached")
+        activation.set(Fixed.insightKind, InsightKind.isLikelyBeingCoached.rawValue)
         activation.set(Fixed.insightOutcome, (insight.outcome ?? .unknown).rawValue)
         if let score = insight.score { activation.set(Fixed.insightScore, score) }
         activation.set(Fixed.insightDegraded, insight.degraded != nil)
@@ -113,7 +113,12 @@ struct Facts {
             degraded: degraded,
             contributions: result.contributions.map {
                 .init(input: $0.input, value: $0.amount)
-            }.sorted { $0.input.utf8.lexicographicallyPrecedes($1.input.utf8) })
+            }.sorted { $0.input.utf8.lexicographicallyPrecedes($1.input.utf8) },
+            missing: zip(model.scorecard.inputs, sources).compactMap { input, source in
+                // What the policy does not have at all is no news.
+                if case .nothing = source { return nil }
+                return result.missing.contains(input) ? input : nil
+            })
     }
 
     /// The value of a model's input. What is missing is missing, not zero.

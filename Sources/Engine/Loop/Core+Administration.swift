@@ -181,6 +181,11 @@ extension Core {
                         ? nil : .string("\($0.reference.name)@\($0.reference.version)")
                 })
         }
+        if isShadow, acting.kind == .reviewPrompt {
+            throw Refusal(
+                .invalidValue, "a policy of review prompts cannot run in shadow",
+                field: "/shadow", value: true, allowed: [false])
+        }
         let record = ActivationRecord(
             policy: candidate.reference, policyKind: acting.kind, categories: acting.categories,
             isShadow: isShadow, reason: reason)

@@ -66,6 +66,9 @@ final class Core {
         replies.reserveCapacity(batch.count)
         do {
             if isStale { try reload() }
+            // In an outage nothing is tried that would fail: what only reads is answered, and
+            // the states need not be taken anew for each batch.
+            if failure != nil { isReadOnly = !canStore() }
             for submission in batch { replies.append(try perform(submission)) }
             if hasAppended {
                 try store.commit()
@@ -101,11 +104,28 @@ final class Core {
 
     /// What the latest failed commit failed for, until one succeeds again.
     var failure: String?
+    /// Whether appending is refused, since the store cannot keep anything now.
+    private var isReadOnly = false
+
+    private func canStore() -> Bool {
+        do {
+            try store.probe()
+            failure = nil
+            return true
+        } catch {
+            failure = "\(error)"
+            return false
+        }
+    }
 
     private func perform(_ submission: Submission) throws -> Reply {
         let content: Reply.Content
+        let sequence = nextSequence
         do {
             content = try self.content(of: submission)
+        } catch let corrupt as CorruptEntry where nextSequence == sequence {
+            // An entry that cannot be read is no reason to refuse what others asked.
+            content = .refused(Refusal(.serverError, corrupt.description))
         } catch let refusal as Refusal {
             content = .refused(refusal)
         } catch let recorded as RecordedRefusal {
@@ -155,6 +175,10 @@ final class Core {
 
     /// Appends a record. The caller then applies it to the states it changes.
     func append<R: Record>(_ record: R, keys: [EntityKey], _ submission: Submission) throws {
+        if isReadOnly {
+            throw Refusal(
+                .serverError, "nothing can be stored now; try again", isRetryable: true)
+        }
         var writer = JSONWriter(capacity: 1_536)
         record.write(to: &writer)
         let entry = tail.append(

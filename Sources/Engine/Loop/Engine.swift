@@ -27,10 +27,12 @@ public final class Engine: Sendable {
 
     /// Starts the engine on a store: reads what it holds, then takes commands.
     ///
-    /// `clock` gives the wall clock; only the engine's thread asks it.
+    /// `clock` gives the wall clock; only the engine's thread asks it. `failed` is told, on that
+    /// thread, why a batch could not be stored.
     public init(
         store: any Store, zones: ZoneDatabase,
-        clock: @escaping @Sendable () -> Instant = Engine.wallClock
+        clock: @escaping @Sendable () -> Instant = Engine.wallClock,
+        failed: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let core = try Core(store: store, zones: zones)
         self.zones = zones
@@ -42,7 +44,7 @@ public final class Engine: Sendable {
         // The core is handed over to the thread and used by nobody else from here on.
         let confined = Confined(core)
         let worker = Thread(name: "engine") { [weak self] in
-            self?.run(confined.core, clock)
+            self?.run(confined.core, clock, failed)
         }
         thread.withLock { $0 = worker }
     }
@@ -118,10 +120,15 @@ public final class Engine: Sendable {
 
     // MARK: The thread
 
-    private func run(_ core: Core, _ clock: () -> Instant) {
+    private func run(_ core: Core, _ clock: () -> Instant, _ failed: (String) -> Void) {
         while let batch = nextBatch() {
             let replies = core.perform(Self.salted(batch), wallClock: clock())
-            failing.withLock { $0 = core.failure }
+            let earlier = failing.withLock { failing in
+                defer { failing = core.failure }
+                return failing
+            }
+            // Told once, not for every batch of a long outage.
+            if let failure = core.failure, failure != earlier { failed(failure) }
             if let directory = core.takeDirectory() { published.withLock { $0 = directory } }
             for (waiting, reply) in zip(batch, replies) { waiting.reply(reply) }
         }

@@ -34,6 +34,7 @@ extension EvaluationRecord {
             writer.beginArray()
             for insight in insights {
                 writer.beginObject()
+                writer.member("kind", insight.kind.rawValue)
                 writer.member("modelVersion", insight.modelVersion)
                 writer.key("schema")
                 writer.int(insight.schema)
@@ -98,7 +99,8 @@ extension EvaluationRecord {
         attributes = try RecordedAttribute.read(command.object("attributes"))
         insights = try command.objects("insights").map { insight throws(CorruptEntry) in
             try InsightRequest(
-                schema: insight.int("schema"), modelVersion: insight.string("modelVersion"))
+                kind: insight.choice("kind"), schema: insight.int("schema"),
+                modelVersion: insight.string("modelVersion"))
         }
         device = try command.objectIfPresent("device").map { device throws(CorruptEntry) in
             try DeviceResult(
@@ -217,6 +219,7 @@ extension InsightResult {
         }
         writer.member("degraded", degraded)
         writer.member("error", error?.rawValue)
+        if !missing.isEmpty { writer.member("missing", missing) }
         writer.member("modelVersion", modelVersion)
         writer.member("outcome", outcome?.rawValue)
         if let score {
@@ -234,7 +237,7 @@ extension InsightResult {
             error: try payload.choiceIfPresent("error"),
             contributions: payload.value["contributions"]?.objectValue?.members.map {
                 Contribution(input: $0.key, value: $0.value.doubleValue ?? 0)
-            } ?? [])
+            } ?? [], missing: try payload.strings("missing"))
     }
 }
 

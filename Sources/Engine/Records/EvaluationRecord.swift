@@ -22,13 +22,19 @@ public struct DeviceResult: Sendable, Equatable {
 
 /// One insight that is asked for.
 public struct InsightRequest: Sendable, Equatable {
+    /// What it is about.
+    public var kind: InsightKind
     /// The version of the insight's shape.
     public var schema: Int64
     /// The model version, or `current`: the one that the acting policy names.
     public var modelVersion: String
 
-    /// An insight of a schema and a model version.
-    public init(schema: Int64 = 1, modelVersion: String = "current") {
+    /// An insight of a kind, a schema and a model version.
+    public init(
+        kind: InsightKind = .isLikelyBeingCoached, schema: Int64 = 1,
+        modelVersion: String = "current"
+    ) {
+        self.kind = kind
         self.schema = schema
         self.modelVersion = modelVersion
     }
@@ -54,6 +60,8 @@ public struct InsightResult: Sendable, Equatable {
     public var error: InsightError?
     /// What each input added to the score.
     public var contributions: [Contribution] = []
+    /// The model's inputs that the policy has but the caller left out. Missing is not zero.
+    public var missing: [String] = []
 
     /// What one input added.
     public struct Contribution: Sendable, Equatable {
@@ -72,7 +80,7 @@ public struct InsightResult: Sendable, Equatable {
     /// A result of a model version.
     public init(
         outcome: Outcome?, score: Double? = nil, modelVersion: String, degraded: String? = nil,
-        error: InsightError? = nil, contributions: [Contribution] = []
+        error: InsightError? = nil, contributions: [Contribution] = [], missing: [String] = []
     ) {
         self.outcome = outcome
         self.score = score
@@ -80,6 +88,7 @@ public struct InsightResult: Sendable, Equatable {
         self.degraded = degraded
         self.error = error
         self.contributions = contributions
+        self.missing = missing
     }
 }
 

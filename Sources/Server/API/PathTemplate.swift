@@ -73,7 +73,7 @@ extension PathTemplate: ExpressibleByStringLiteral {
     /// start, which no input can cause.
     public init(stringLiteral text: String) {
         guard let template = PathTemplate(text) else {
-            // Only a literal of ours gets here.
+            // Templates are written in the route table only: a mistake of ours, met at the start.
             preconditionFailure("malformed path template \(text)")
         }
         self = template

@@ -2,13 +2,24 @@ import JSON
 
 /// The calls that are about the service itself.
 public enum ServiceRoutes {
-    /// Why the service is not ready; empty when it is. Each is a short sentence for an operator.
-    public typealias Readiness = @Sendable () -> [String]
+    /// Whether the service is ready. Each reason is a short sentence for an operator.
+    public struct Readiness: Sendable {
+        /// Why it is not ready; empty when it is.
+        public var reasons: [String]
+        /// What is wrong although it is: it goes on serving as before.
+        public var warnings: [String]
+
+        /// A state of readiness.
+        public init(reasons: [String] = [], warnings: [String] = []) {
+            self.reasons = reasons
+            self.warnings = warnings
+        }
+    }
 
     /// `/healthz`, `/readyz`, `/metrics` and `/openapi.json`, the document covering `others` too.
     public static func endpoints(
         besides others: [Route], version: String, metrics: MetricsRegistry,
-        readiness: @escaping Readiness
+        readiness: @escaping @Sendable () -> Readiness
     ) -> [Endpoint] {
         let health = route("/healthz", "getHealth", "Whether the process answers.")
         var ready = route("/readyz", "getReadiness", "Whether the service works, and why not.")
@@ -34,12 +45,15 @@ public enum ServiceRoutes {
         Route(.get, path, name: name, summary: summary, access: .anyone)
     }
 
-    private static func state(_ reasons: [String]) -> HTTPResponse {
-        guard let first = reasons.first else {
-            return HTTPResponse(status: 200, body: Array(#"{"ready":true}"#.utf8))
+    private static func state(_ state: Readiness) -> HTTPResponse {
+        let warnings = JSONValue.array(state.warnings.map { .string($0) })
+        guard let first = state.reasons.first else {
+            return .json(["ready": true, "warnings": warnings])
         }
         var problem = Problem(.notReady, detail: first)
-        problem.members = [("reasons", .array(reasons.map { .string($0) }))]
+        problem.members = [
+            ("reasons", .array(state.reasons.map { .string($0) })), ("warnings", warnings),
+        ]
         return problem.response
     }
 

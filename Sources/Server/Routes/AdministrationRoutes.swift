@@ -81,7 +81,7 @@ struct AdministrationRoutes {
             .optional("name", .id, "A note for people."),
         ])
         route.answers = [(201, "Issued.")]
-        route.problems = [.notFound]
+        route.problems = [.notFound, .sandboxOnly]
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             var tenant: Tenant?
             if let app = call.body.text("app") {
@@ -90,6 +90,11 @@ struct AdministrationRoutes {
                         .missingField, detail: "An app's key belongs to an environment.",
                         field: "/environment",
                         allowed: DataEnvironment.allCases.map { .string($0.rawValue) })
+                }
+                if backend.isSandboxOnly, environment == .production {
+                    throw Problem(
+                        .sandboxOnly, detail: "This server is for development (--dev).",
+                        field: "/environment", allowed: ["sandbox"])
                 }
                 tenant = Tenant(app: app, environment: environment)
             }

@@ -14,16 +14,20 @@ public struct Backend: Sendable {
     public var reloadPolicies: @Sendable (_ actor: String) -> Reply
     /// Sizes and counts.
     public var limits: ServerLimits
+    /// Whether production keys are neither issued nor taken.
+    public var isSandboxOnly: Bool
 
     /// A backend of these parts.
     public init(
         engine: Engine, ledger: any LedgerReader, pseudonymizer: Pseudonymizer,
-        limits: ServerLimits, reloadPolicies: @escaping @Sendable (_ actor: String) -> Reply
+        limits: ServerLimits, isSandboxOnly: Bool = false,
+        reloadPolicies: @escaping @Sendable (_ actor: String) -> Reply
     ) {
         self.engine = engine
         self.ledger = ledger
         self.pseudonymizer = pseudonymizer
         self.limits = limits
+        self.isSandboxOnly = isSandboxOnly
         self.reloadPolicies = reloadPolicies
     }
 

@@ -21,7 +21,7 @@ enum EvaluationShape {
             "insights",
             .list(
                 .object([
-                    .required("kind", .choice(["isLikelyBeingCoached"])),
+                    .required("kind", .names(InsightKind.self)),
                     .optional("schema", .integer(1...1_000), "1 unless said otherwise."),
                     .optional(
                         "modelVersion", .string(maxBytes: 32),
@@ -97,6 +97,7 @@ enum EvaluationShape {
     private static func insights(_ body: JSONValue) -> [InsightRequest] {
         (body["insights"]?.arrayValue ?? []).map {
             InsightRequest(
+                kind: $0.choice("kind") ?? .isLikelyBeingCoached,
                 schema: $0["schema"]?.intValue ?? 1,
                 modelVersion: $0.text("modelVersion") ?? "current")
         }

@@ -19,7 +19,7 @@ public final class Service: Sendable {
                 besides: endpoints.map(\.route), version: version, metrics: metrics,
                 readiness: { Self.readiness(backend.engine) }) + endpoints
         let api = try API(
-            all, directory: EngineKeys(engine: backend.engine), limits: backend.limits, log: log)
+            all, directory: EngineKeys(backend: backend), limits: backend.limits, log: log)
         let requests = RequestMetrics(all.map(\.route), registry: metrics)
         Self.register(metrics, backend.engine)
         var configuration = HTTPServer.Configuration(address: address, limits: backend.limits)
@@ -30,7 +30,21 @@ public final class Service: Sendable {
             requests.count(observation)
             if log.isOn(.debug) { log.debug("request", Self.line(observation, names)) }
         }
-        server = try HTTPServer(configuration) { api.handle($0, $1) }
+        let server = try HTTPServer(configuration) { api.handle($0, $1) }
+        self.server = server
+        Self.register(metrics, server)
+    }
+
+    private static func register(_ metrics: MetricsRegistry, _ server: HTTPServer) {
+        metrics.gauge("discern_http_connections", "Open connections.") { [weak server] in
+            Double(server?.connectionCount ?? 0)
+        }
+        for (index, overdue) in server.overdueConnections.enumerated() {
+            metrics.gauge(
+                "discern_http_connections_cut", "Connections cut because a deadline passed.",
+                labels: [("waiting", overdue.wait)]
+            ) { [weak server] in Double(server?.overdueConnections[index].count ?? 0) }
+        }
     }
 
     /// What the log says of a request: its route's name, never its path, which could hold an id.
@@ -55,18 +69,20 @@ public final class Service: Sendable {
             + AdministrationRoutes(backend: backend).endpoints
     }
 
-    /// Why the service is not ready; a failed load of policies is told as well, although what
-    /// acted before goes on acting.
-    private static func readiness(_ engine: Engine) -> [String] {
-        var reasons: [String] = []
-        if let failure = engine.failure { reasons.append("storing failed: \(failure)") }
-        if let (at, faults) = engine.directory.registry.loadFaults {
-            reasons.append(
+    /// A failed load of policies is a warning only: what acted before goes on acting.
+    private static func readiness(_ engine: Engine) -> ServiceRoutes.Readiness {
+        var readiness = ServiceRoutes.Readiness()
+        if let failure = engine.failure {
+            readiness.reasons.append("storing failed: \(failure)")
+        }
+        let registry = engine.directory.registry
+        if registry.activations.isEmpty { readiness.reasons.append("no policy acts") }
+        if let (at, faults) = registry.loadFaults {
+            readiness.warnings.append(
                 "the policies did not load at \(at); what acted before goes on acting: "
                     + (faults.first ?? ""))
         }
-        if engine.directory.registry.activations.isEmpty { reasons.append("no policy acts") }
-        return reasons
+        return readiness
     }
 
     private static func register(_ metrics: MetricsRegistry, _ engine: Engine) {
@@ -84,10 +100,12 @@ public final class Service: Sendable {
 
 /// Keys as the engine's directory knows them.
 private struct EngineKeys: KeyDirectory {
-    let engine: Engine
+    let backend: Backend
 
     func principal(for digest: Digest) -> Principal? {
-        guard let key = engine.directory.registry.keys[digest] else { return nil }
+        guard let key = backend.engine.directory.registry.keys[digest] else { return nil }
+        // In development no production key is good, wherever it came from.
+        if backend.isSandboxOnly, key.tenant?.environment == .production { return nil }
         return Principal(keyID: key.keyID, tenant: key.tenant, scopes: key.scopeSet)
     }
 }

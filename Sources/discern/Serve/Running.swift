@@ -29,7 +29,9 @@ final class Running {
         // What a killed server left there names a port that may be somebody else's by now.
         RunningServer.remove(from: folder)
         store = try SQLiteStore(folder: folder)
-        engine = try Engine(store: store, zones: zones)
+        engine = try Engine(
+            store: store, zones: zones,
+            failed: { log.error("storing failed", [("detail", .word($0))]) })
         policies = PolicyFolder(
             path: options.policies, zones: zones, activates: options.isDevelopment)
         do {
@@ -58,6 +60,7 @@ final class Running {
         let backend = Backend(
             engine: engine, ledger: store.reader,
             pseudonymizer: Pseudonymizer(key: folder.pseudonymKey), limits: ServerLimits(),
+            isSandboxOnly: options.isDevelopment,
             reloadPolicies: { policies.reload(engine, actor: $0) })
         return try Service(
             backend: backend, address: options.address, threads: options.threads,

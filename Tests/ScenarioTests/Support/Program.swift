@@ -134,6 +134,17 @@ enum Files {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
+    /// Copies a folder's files; owner and modes stay behind, which may be another's.
+    static func copy(_ folder: String, to copy: String) throws {
+        for file in all(in: folder) {
+            let path = copy + file.dropFirst(folder.count)
+            try FileManager.default.createDirectory(
+                at: URL(fileURLWithPath: path).deletingLastPathComponent(),
+                withIntermediateDirectories: true)
+            try Data(bytes(file)).write(to: URL(fileURLWithPath: path))
+        }
+    }
+
     /// All files below a folder.
     static func all(in folder: String) -> [String] {
         let found = FileManager.default.enumerator(atPath: folder)

@@ -42,7 +42,7 @@ final class Service {
         output = folder.path + "/out"
         errors = folder.path + "/err"
         self.arguments = arguments
-        try FileManager.default.copyItem(atPath: Self.shippedPolicies, toPath: policies)
+        try Files.copy(Self.shippedPolicies, to: policies)
     }
 
     /// A service that runs.
