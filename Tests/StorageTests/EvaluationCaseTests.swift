@@ -131,6 +131,32 @@ import TrustInsights
         #expect(next.velocity[0] == .count(1))
     }
 
+    @Test func aNewPolicyVersionSeesTheWholeHistory() throws {
+        let stage = try Stage()
+        let model = "models/coached-scorecard.yaml"
+        let old = try Stage.load(["transcripts-payments.yaml", model])
+        let wider = try Stage.payments(4)
+        let new = try Stage.load(
+            [model], [(wider.path, wider.text.replacing("window: 1h", with: "window: 60d"))],
+            activates: true)
+        func perform(_ tenant: Tenant?, _ command: Command) -> Reply? {
+            stage.perform([Submission(tenant: tenant, actor: "k", command: command)]).first
+        }
+        _ = perform(nil, .administer(.loadPolicies(old)))
+        _ = perform(Stage.sandbox, stage.authorize("anna", .authorized, Stage.sandbox))
+        for index in 0..<5 { _ = perform(Stage.sandbox, stage.evaluate("early \(index)")) }
+        // By now the windows of the old version have forgotten all of them.
+        stage.clock.advance(.days(30))
+        for index in 0..<2 {
+            let record = perform(Stage.sandbox, stage.evaluate("late \(index)"))?.evaluation?.record
+            #expect(record?.velocity[0] == .count(Int64(index)))
+        }
+        _ = perform(nil, .administer(.loadPolicies(new)))
+        let record = perform(Stage.sandbox, stage.evaluate("new"))?.evaluation?.record
+        #expect(record?.policy.version == 4)
+        #expect(record?.velocity[0] == .count(7))
+    }
+
     @Test func theClockNeverGoesBack() throws {
         let service = try service()
         let first = try #require(service.perform(service.evaluation("r1")).evaluation).record
