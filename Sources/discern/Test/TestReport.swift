@@ -23,6 +23,7 @@ enum TestReport {
         let name = rule["rule"]?.stringValue ?? "?"
         var text = "\(name): \(rule["verdict"]?.stringValue ?? "?")"
         if let mode = rule["mode"]?.stringValue { text += " (\(mode))" }
+        if let cause = rule["cause"]?.stringValue { text += ", \(cause)" }
         if let missing = rule["missing"]?.arrayValue {
             text += ", missing " + missing.compactMap(\.stringValue).joined(separator: ", ")
         }
