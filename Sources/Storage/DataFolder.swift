@@ -41,7 +41,12 @@ public final class DataFolder: Sendable {
         }
     }
 
-    deinit { close(lock) }
+    deinit {
+        // Not left to `close`: a child that is being started right now has a copy of the
+        // descriptor, which would hold the lock on until the child runs its program.
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
 
     /// Whether another process holds the folder's lock.
     public static func isLocked(path: String) -> Bool {

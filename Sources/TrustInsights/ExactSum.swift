@@ -4,8 +4,9 @@
 /// the greatest (Kulisch): adding never rounds and never leaves the range, so only reading
 /// `value` rounds, once.
 public struct ExactSum: Sendable {
-    /// Digits of 32 bits of weight 2^(32·index − 1074), not yet carried, so any sign.
-    private var digits = [Int64](repeating: 0, count: Self.count)
+    /// Digits of 32 bits of weight 2^(32·index − 1074), not yet carried, so any sign. None
+    /// until there is something to add.
+    private var digits: [Int64] = []
     /// Numbers added since carries were last settled; 2³⁰ of them fit without.
     private var pending = 0
     /// The digits that may be other than 0.
@@ -26,6 +27,7 @@ public struct ExactSum: Sendable {
             return
         }
         guard number != 0 else { return }
+        if digits.isEmpty { digits = [Int64](repeating: 0, count: Self.count) }
         let exponent = max(Int(number.exponentBitPattern), 1)
         let hidden: UInt64 = number.exponentBitPattern == 0 ? 0 : 1 << 52
         let significand = number.significandBitPattern | hidden

@@ -44,6 +44,9 @@ public struct ReportDebt: Sendable, Equatable {
     private var firstNotDue = 0
     /// Unreported ones between `start` and `firstNotDue`: the debt.
     private var overdue: Int64 = 0
+    /// Whether `open` is in ledger order as well, as it is unless the time for reports was made
+    /// shorter.
+    private var isInLedgerOrder = true
     /// Completed evaluations by hour, for the share: hours since the epoch and a count.
     private var hours: [(hour: Int64, count: Int64)] = []
     private var evaluations: Int64 = 0
@@ -60,6 +63,7 @@ public struct ReportDebt: Sendable, Equatable {
     public mutating func completed(sequence: Int64, at now: Instant, dueAt: Instant) {
         var place = open.count
         while place > firstNotDue, open[place - 1].dueAt > dueAt { place -= 1 }
+        if place < open.count { isInLedgerOrder = false }
         open.insert(Open(dueAt: dueAt, sequence: sequence), at: place)
         let hour = Self.hour(of: now)
         if let last = hours.indices.last, hours[last].hour == hour {
@@ -141,15 +145,16 @@ public struct ReportDebt: Sendable, Equatable {
         max(policy.minimum, Int64((Double(evaluations) * policy.share).rounded(.up)))
     }
 
-    /// The ledger's numbers of overdue evaluations, the oldest first, from the one after
+    /// The ledger's numbers of overdue evaluations, in ledger order, from the one after
     /// `after`.
     public func overdue(limit: Int, after: Int64 = 0) -> [Open] {
         var found: [Open] = []
         for item in open[start..<firstNotDue] where !item.isReported && item.sequence > after {
-            if found.count == limit { break }
+            if isInLedgerOrder, found.count == limit { break }
             found.append(item)
         }
-        return found
+        if isInLedgerOrder { return found }
+        return Array(found.sorted { $0.sequence < $1.sequence }.prefix(limit))
     }
 
     // MARK: Keeping the list
@@ -194,6 +199,11 @@ public struct ReportDebt: Sendable, Equatable {
             kept.append(open[index])
         }
         (open, start, firstNotDue, marked) = (kept, 0, due, 0)
+        isInLedgerOrder = Self.isInLedgerOrder(open)
+    }
+
+    private static func isInLedgerOrder(_ open: [Open]) -> Bool {
+        zip(open, open.dropFirst()).allSatisfy { $0.sequence < $1.sequence }
     }
 
     /// Same open evaluations and same sums.
@@ -221,6 +231,7 @@ extension ReportDebt {
         evaluationsByHour: [(hour: Int64, count: Int64)], refusingSince: Instant?, asOf: Instant
     ) {
         open = unreported.map { Open(dueAt: $0.dueAt, sequence: $0.sequence) }
+        isInLedgerOrder = Self.isInLedgerOrder(open)
         firstNotDue = open.firstIndex { $0.dueAt >= asOf } ?? open.count
         overdue = Int64(firstNotDue)
         self.asOf = asOf

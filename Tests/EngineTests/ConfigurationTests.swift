@@ -150,9 +150,9 @@ import TrustInsights
         #expect(refusal(.double(-.leastNonzeroMagnitude)) { try $0.number("x", in: 0...1) } != nil)
     }
 
-    @Test func choicesNameWhatThereIs() throws {
+    @Test func caseT1_choicesNameWhatThereIs() throws {
         #expect(try reader("pear").choice("x", Fruit.self) == .pear)
-        // Case T1: the field, what was given, and the list.
+        // The field, what was given, and the list.
         let refusal = refusal("PEAR") { try $0.choice("x", Fruit.self) }
         #expect(refusal?.code == .invalidValue)
         #expect(refusal?.field == "/outer/x")

@@ -237,7 +237,8 @@ import TrustInsights
             score: random.maybe { $0.double() }, modelVersion: random.text(),
             degraded: random.maybe { $0.text() },
             error: random.maybe { $0.pick(InsightError.allCases) },
-            contributions: inputs.map { .init(input: $0, value: random.double()) })
+            contributions: inputs.map { .init(input: $0, value: random.double()) },
+            missing: random.some(of: 0...2) { $0.text() })
     }
 
     private func decision(_ random: inout SeededGenerator) -> Decision {

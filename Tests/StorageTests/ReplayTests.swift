@@ -172,7 +172,7 @@ import TrustInsights
         }
     }
 
-    @Test func caseE31_droppingTheIndexChangesNoAnswer() throws {
+    @Test func droppingTheIndexChangesNoAnswer() throws {
         // Written in many small generations, so that most of it is in the table.
         let stage = try Stage(generation: 8)
         try Story.whole().tell(on: stage)
@@ -197,6 +197,38 @@ import TrustInsights
         // Wholly in memory, and again in the table.
         try stage.restart()
         #expect(Self.answers(stage) == before)
+    }
+
+    @Test func caseE31_aCutTailIsNoticedAgainstACheckpoint() throws {
+        for cut in [2, Int64.max] {
+            let stage = try Stage()
+            try Story.short().tell(on: stage)
+            let checkpoint = try stage.store.tail().frontier
+            try stage.restart {
+                _ = try Self.run(
+                    """
+                    DELETE FROM entries WHERE sequence > (SELECT max(sequence) FROM entries) - \(cut)
+                    """, in: stage.folder)
+            }
+            let after = try stage.store.tail().frontier
+            #expect(after.count == checkpoint.count - min(UInt64(cut), checkpoint.count))
+            #expect(after.root != checkpoint.root)
+            // As many others in their place have another root.
+            while try stage.store.tail().frontier.count < checkpoint.count {
+                let count = try stage.store.tail().frontier.count
+                let reply = stage.perform([
+                    Submission(
+                        tenant: nil, actor: "o",
+                        command: .administer(.registerApp(id: "app \(count)", name: "")))
+                ])
+                guard reply.first?.refusal == nil else {
+                    Issue.record("\(reply)")
+                    return
+                }
+            }
+            #expect(try stage.store.tail().frontier.count == checkpoint.count)
+            #expect(try stage.store.tail().frontier.root != checkpoint.root)
+        }
     }
 
     private struct SQLFailure: Error {

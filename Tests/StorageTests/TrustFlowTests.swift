@@ -238,7 +238,7 @@ import TrustInsights
         }
     }
 
-    @Test func everyEntryHasItsHashesAndTheTreeIsTheOneOfItsLeaves() throws {
+    @Test func caseE32_everyEntryHasItsHashesAndTheTreeIsTheOneOfItsLeaves() throws {
         let service = try Service()
         service.authorize("acct-42")
         for index in 0..<20 { service.perform(service.evaluation("r\(index)")) }

@@ -22,7 +22,7 @@ private struct NaiveDebt {
 
     func overdue(at now: Instant, _ policy: DebtPolicy) -> [Int64] {
         evaluations.filter { isOverdue($0, at: now, policy) }
-            .sorted { ($0.dueAt, $0.sequence) < ($1.dueAt, $1.sequence) }.map(\.sequence)
+            .map(\.sequence)
     }
 
     /// Counted by whole hours: the one that the period begins in counts as a whole.
@@ -156,8 +156,12 @@ private struct NaiveDebt {
         debt.completed(sequence: 3, at: noon, dueAt: noon + .minutes(30))
         debt.advance(to: noon + .minutes(31), policy: policy())
         #expect(debt.overdue(limit: 9).map(\.sequence) == [2, 3])
+        // Pages go by the ledger's order, and so neither skip nor repeat.
+        debt.advance(to: noon + .hours(2), policy: policy())
+        #expect(debt.overdue(limit: 2).map(\.sequence) == [1, 2])
+        #expect(debt.overdue(limit: 2, after: 2).map(\.sequence) == [3])
         debt.reported(sequence: 3, dueAt: noon + .minutes(30), policy: policy())
-        #expect(debt.overdue(limit: 9).map(\.sequence) == [2])
+        #expect(debt.overdue(limit: 9).map(\.sequence) == [1, 2])
     }
 
     @Test func whatIsListedHasALimitAndGoesOn() {
