@@ -70,7 +70,7 @@ struct JSONFault {
     private mutating func object(depth: Int) throws(JSONError) {
         try enter(depth)
         offset += 1
-        var seen = Set<String>()
+        var seen = Set<ExactText>()
         skipSpace()
         if take("}") { return }
         repeat {
@@ -81,7 +81,7 @@ struct JSONFault {
             }
             let key = try string()
             path.append(key)
-            if !seen.insert(key).inserted {
+            if !seen.insert(ExactText(key)).inserted {
                 throw fault(.duplicateKey, "the name \"\(key)\" stands twice", at: start)
             }
             skipSpace()

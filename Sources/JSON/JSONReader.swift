@@ -112,18 +112,21 @@ private struct Tape {
         var members: [(key: String, value: JSONValue)] = []
         members.reserveCapacity(count(of: word))
         let end = Int(UInt32(truncatingIfNeeded: word))
-        var seen = Set<String>()
+        var seen = Set<ExactText>()
         while index < end - 1 {
             let key = string(at: document.tape[index])
             index += 1
             // Few members are compared one by one; many would take quadratic time.
             if members.count < 16 {
-                for member in members where member.key == key { throw DuplicateKey() }
+                for member in members
+                where member.key == key && ExactText(member.key) == ExactText(key) {
+                    throw DuplicateKey()
+                }
             } else {
-                if seen.isEmpty { seen = Set(members.map(\.key)) }
-                if seen.contains(key) { throw DuplicateKey() }
+                if seen.isEmpty { seen = Set(members.map { ExactText($0.key) }) }
+                if seen.contains(ExactText(key)) { throw DuplicateKey() }
             }
-            if !seen.isEmpty { seen.insert(key) }
+            if !seen.isEmpty { seen.insert(ExactText(key)) }
             members.append((key, try value()))
         }
         index = end

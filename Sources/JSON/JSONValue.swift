@@ -149,3 +149,25 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     /// JSON's null.
     public init(nilLiteral: ()) { self = .null }
 }
+
+/// Text that is the same only byte for byte. Swift's `==` on strings takes different sequences
+/// of code points for one text where Unicode calls them canonically equivalent; ids and values of
+/// callers are what they sent, nothing else.
+public struct ExactText: Hashable, Sendable {
+    /// The text.
+    public let text: String
+
+    /// That text.
+    public init(_ text: String) { self.text = text }
+
+    /// Equality of the UTF-8.
+    public static func == (left: ExactText, right: ExactText) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    /// Feeds the UTF-8.
+    public func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}

@@ -28,7 +28,11 @@ extension ReviewPrompts {
             if other == accountID { return ReviewMerge(install: install, account: account) }
             throw .aliased(to: other)
         }
+        // Who looks an install up follows its aliases; this bounds how many.
+        let absorbed = account.absorbed + install.absorbed + 1
+        guard absorbed <= ReviewPromptLimits.absorbedInstalls else { throw .tooManyInstalls }
         var (install, account) = (install, account)
+        account.absorbed = absorbed
         install.settle(at: now)
         account.settle(at: now)
         account.ledger.merge(install.ledger, now: now)

@@ -67,6 +67,8 @@ public enum ReviewPromptError: Error, Sendable, Hashable {
     case alreadyReported(ReviewGrant.Report)
     /// A subject cannot be merged into itself.
     case mergedIntoItself
+    /// The account has taken in as many installs as it may.
+    case tooManyInstalls
 }
 
 extension ReviewPromptError: CustomStringConvertible {
@@ -92,6 +94,8 @@ extension ReviewPromptError: CustomStringConvertible {
             "the grant was reported as \(report.rawValue) before"
         case .mergedIntoItself:
             "a subject cannot be merged into itself"
+        case .tooManyInstalls:
+            "the account has taken in \(ReviewPromptLimits.absorbedInstalls) installs, as many as it may"
         }
     }
 }

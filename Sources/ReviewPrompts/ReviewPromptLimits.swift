@@ -8,6 +8,8 @@ public enum ReviewPromptLimits {
     public static let grants = 64
     /// Returned grants that are remembered, the newest.
     public static let returnedGrants = 16
+    /// Installs that one account takes in at most, those that they had taken in included.
+    public static let absorbedInstalls = 100
     /// How long grants are remembered one by one: as long as the longest window of a policy.
     public static let grantAge = ReviewPolicyLimits.window
     /// How long the prompts of an erased subject go on counting on the device: as long as the

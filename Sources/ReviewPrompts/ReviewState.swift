@@ -44,6 +44,8 @@ public struct ReviewSubjectState: Sendable, Hashable {
     public internal(set) var hasCountedGrant = false
     /// The pseudonym of the account this install was merged into; everything else is then empty.
     public internal(set) var aliasOf: String?
+    /// How many installs were merged into it, those that they had taken in included.
+    public internal(set) var absorbed = 0
 
     /// A subject never seen before.
     public init() {}

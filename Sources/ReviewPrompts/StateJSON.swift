@@ -31,6 +31,7 @@ extension ReviewSubjectState {
         object["zone"] = zone.map { .string($0) }
         if hasCountedGrant { object["hasCountedGrant"] = true }
         object["aliasOf"] = aliasOf.map { .string($0) }
+        if absorbed > 0 { object["absorbed"] = .int(Int64(absorbed)) }
         return .object(object)
     }
 
@@ -53,6 +54,7 @@ extension ReviewSubjectState {
         zone = try reader.string("zone")
         hasCountedGrant = try reader.bool("hasCountedGrant") ?? false
         aliasOf = try reader.string("aliasOf")
+        if let value = reader.take("absorbed") { absorbed = try reader.count(value, "absorbed") }
         try reader.end()
     }
 }

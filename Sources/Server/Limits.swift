@@ -25,7 +25,7 @@ public struct ServerLimits: Sendable {
 
     /// From the opening of a connection, or the end of the last answer, to the end of the next
     /// request line. Milliseconds.
-    public var idleMilliseconds: Int64 = 60_000
+    public var idleMilliseconds: Int64 = 30_000
     /// From the end of the request line to the end of the headers. Milliseconds.
     public var headerMilliseconds: Int64 = 10_000
     /// From the end of the headers to the end of the body. Milliseconds.

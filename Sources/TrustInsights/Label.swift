@@ -1,3 +1,4 @@
+import JSON
 import Time
 
 /// What turned out to be true.
@@ -53,8 +54,8 @@ extension Sequence<Label> {
     /// The label that counts: of those not retracted, the one found latest; of two found at
     /// the same instant, the one recorded later.
     public var current: Label? {
-        let retracted = Set(compactMap(\.retracts))
-        return filter { $0.label != .retracted && !retracted.contains($0.labelID) }
+        let retracted = Set(compactMap { $0.retracts.map(ExactText.init) })
+        return filter { $0.label != .retracted && !retracted.contains(ExactText($0.labelID)) }
             .max { ($0.occurredAt, $0.sequence) < ($1.occurredAt, $1.sequence) }
     }
 }

@@ -1,8 +1,9 @@
+import JSON
 import Policies
 import Time
 
 /// An attribute's value as it is recorded.
-public enum RecordedValue: Sendable, Hashable {
+public enum RecordedValue: Sendable {
     /// The value itself.
     case value(AttributeValue)
     /// The keyed digest of a value that the policy does not store: good for telling values
@@ -15,6 +16,28 @@ public enum RecordedValue: Sendable, Hashable {
         case .value(.double(let number)): number
         case .value(.int(let number)): Double(number)
         default: nil
+        }
+    }
+}
+
+extension RecordedValue: Hashable {
+    /// Texts are the same byte for byte, as in expressions.
+    public static func == (left: RecordedValue, right: RecordedValue) -> Bool {
+        switch (left, right) {
+        case (.value(.string(let left)), .value(.string(let right))):
+            ExactText(left) == ExactText(right)
+        case (.value(let left), .value(let right)): left == right
+        case (.digest(let left), .digest(let right)): left == right
+        case (.value, .digest), (.digest, .value): false
+        }
+    }
+
+    /// Feeds what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .value(.string(let text)): hasher.combine(ExactText(text))
+        case .value(let value): hasher.combine(value)
+        case .digest(let digest): hasher.combine(digest)
         }
     }
 }

@@ -62,7 +62,7 @@ extension EvaluationRecord {
         writer.member("modelVersion", result.modelVersion)
         writer.member("newestModelVersion", newestModelVersion)
         writer.key("degraded")
-        writer.bool(result.degraded != nil)
+        writer.bool(result.degraded != nil || result.error != nil)
         writer.member("cause", result.degraded)
         writer.endObject()
     }

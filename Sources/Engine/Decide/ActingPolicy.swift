@@ -54,12 +54,16 @@ public final class ActingPolicy: Sendable {
         let start = now - horizon
         let used = events.reduce(0) { $1.at > start ? $0 + 1 : $0 }
         guard used >= TrustLimits.eventsPerWindow else { return }
+        // Room is made when the oldest of the latest 10,000 leaves the window.
+        let leaving = events[events.count - TrustLimits.eventsPerWindow]
+        let reset = leaving.at + horizon
         throw Refusal(
             .rateLimitExceeded, "the subject has too many events in the policy's windows",
             isRetryable: true,
             members: [
                 "scope": "subject", "limit": .int(Int64(TrustLimits.eventsPerWindow)),
-                "used": .int(Int64(used)),
+                "used": .int(Int64(used)), "reset": .string(reset.rfc3339),
+                "retryAfter": .int(max((reset - now).milliseconds + 999, 1_000) / 1_000),
             ])
     }
 

@@ -46,7 +46,8 @@ extension ReportCommand {
         }
         return .recorded(
             ConsumptionRecord(
-                evaluationID: record.evaluationID, status: status, insightsUsed: insightsUsed,
+                evaluationID: record.evaluationID, subject: record.subject, status: status,
+                insightsUsed: insightsUsed,
                 reportedAt: now, dueAt: dueAt,
                 flags: ConsumptionFlag.flags(
                     of: status, outcome: record.acting.outcome ?? .unknown,
@@ -68,7 +69,8 @@ extension LabelCommand {
         -> LabelAnswer
     {
         let record = LabelRecord(
-            evaluationID: evaluation.record.evaluationID, labelID: labelID, label: label,
+            evaluationID: evaluation.record.evaluationID, subject: evaluation.record.subject,
+            labelID: labelID, label: label,
             category: category, source: source, occurredAt: occurredAt, retracts: retracts,
             receivedAt: now)
         if let earlier {
@@ -90,10 +92,18 @@ extension LabelCommand {
                         "labelDeadline": .string(evaluation.record.labelDeadline.rfc3339)
                     ]))
         }
+        guard evaluation.labels.count < TrustLimits.labels else {
+            return .refused(
+                Refusal(
+                    .tooManyLabels, "the evaluation has \(evaluation.labels.count) labels",
+                    allowed: [.string("at most \(TrustLimits.labels)")]))
+        }
         if occurredAt > now + TrustLimits.clockSkew {
             return .refused(.clockSkew("/occurredAt", occurredAt, now: now))
         }
-        if let retracts, !evaluation.labels.contains(where: { $0.labelID == retracts }) {
+        if let retracts,
+            !evaluation.labels.contains(where: { ExactText($0.labelID) == ExactText(retracts) })
+        {
             return .refused(
                 Refusal(
                     .invalidValue, "the evaluation has no label of this id", field: "/retracts",

@@ -85,8 +85,11 @@ struct Judging {
                     error: .insightVersionIncompatible)
             }
             if case .insightError(let error)? = command.force {
+                let isCurrent = request.modelVersion == "current"
                 return InsightResult(
-                    outcome: nil, modelVersion: request.modelVersion, error: error)
+                    outcome: nil,
+                    modelVersion: isCurrent ? acting.actingModelVersion : request.modelVersion,
+                    error: error)
             }
             if request.modelVersion == "current"
                 || request.modelVersion == acting.actingModelVersion

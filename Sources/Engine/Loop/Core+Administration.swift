@@ -23,6 +23,17 @@ extension Core {
     }
 
     private func registerApp(_ id: String, _ name: String, _ submission: Submission) throws {
+        let isPlain = id.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+            default: false
+            }
+        }
+        guard isPlain, (1...64).contains(id.utf8.count) else {
+            throw Refusal(
+                .invalidValue, "an app's id is plain", field: "/app", value: .string(id),
+                allowed: ["1 to 64 letters, digits, - and _"])
+        }
         guard registry.apps[id] == nil else {
             throw Refusal(
                 .alreadyExists, "an app of this id is registered", field: "/app",
@@ -91,8 +102,8 @@ extension Core {
             }
             if incumbent.reference.digest != reference.digest {
                 faults.append(
-                    "\(file.path): error: \(reference.name)@\(reference.version) was recorded "
-                        + "with other content; content that changes needs another version "
+                    "\(file.path):\(file.versionLine):1: error: \(reference.name)@\(reference.version) was recorded "
+                        + "with other content; content that changes needs another `version` "
                         + "[policy.versionChanged]")
             }
         }
@@ -198,8 +209,8 @@ extension Core {
     /// A longer window sees further back than what states still remember.
     private func policiesChanged() {
         actingPolicies = [:]
+        if catalog.horizon > horizon { subjects.removeAll() }
         horizon = catalog.horizon
-        subjects.removeAll()
         changeDirectory()
     }
 }

@@ -87,6 +87,20 @@ extension Core {
         }
     }
 
+    /// The ids of the oldest overdue evaluations. Kept from one refusal to the next, since an
+    /// app in debt may ask again and again.
+    func overdueIDs(of tenant: Tenant) throws -> [JSONValue] {
+        let state = registry.state(of: tenant, at: now)
+        let sequences = state.debt.overdue(limit: EngineLimits.debtListed).map(\.sequence)
+        if sequences != state.listedDebt.sequences {
+            let ids = try overdue(of: tenant, limit: EngineLimits.debtListed).map {
+                JSONValue.string($0.evaluationID.text)
+            }
+            state.listedDebt = (sequences, ids)
+        }
+        return state.listedDebt.ids
+    }
+
     /// What an app owes, a page of it.
     func debt(of tenant: Tenant, after: Int64, limit: Int) throws -> DebtAnswer {
         let debt = registry.state(of: tenant, at: now).debt

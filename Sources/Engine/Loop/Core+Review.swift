@@ -83,7 +83,8 @@ extension Core {
         let policy = try actingReviewPolicy(of: tenant)
         let subject = try self.account(of: grant.subject, tenant: tenant)
         let result = try ReviewPrompts.recordOutcome(
-            outcome, of: grant, device: try device(grant.device, tenant: tenant),
+            outcome, of: try asReported(grant, id: id, tenant: tenant),
+            device: try device(grant.device, tenant: tenant),
             subject: subject.state, policy: policy.policy, now: now)
         if result.isReplayed {
             return .outcome(result.grant, state: result.grant.state(at: now), isReplay: true)
@@ -101,7 +102,8 @@ extension Core {
                     grantID: id, outcome: "notRequested", reason: reason, receivedAt: now,
                     states: states)
             }
-        try append(record, keys: Self.keys(of: states, tenant), submission)
+        try append(
+            record, keys: [.grant(id, of: tenant)] + Self.keys(of: states, tenant), submission)
         keep(states, tenant: tenant)
         return .outcome(result.grant, state: result.grant.state(at: now), isReplay: false)
     }
@@ -136,9 +138,14 @@ extension Core {
         _ install: Pseudonym, into account: Pseudonym, _ tenant: Tenant, _ submission: Submission
     ) throws -> ReviewAnswer {
         let before = try self.subject(install.text, tenant: tenant)
+        let into = try self.subject(account.text, tenant: tenant)
+        if into.aliasOf != nil || before.aliasOf.map({ $0 != account.text }) ?? false {
+            throw Refusal(
+                .invalidValue, "it was merged into another account",
+                field: into.aliasOf == nil ? "/install" : "/account")
+        }
         let merged = try ReviewPrompts.merge(
-            install: before, installID: install.text,
-            into: try self.subject(account.text, tenant: tenant), accountID: account.text,
+            install: before, installID: install.text, into: into, accountID: account.text,
             now: clock(of: tenant))
         if before.aliasOf == account.text { return .merged(isReplay: true) }
         var states = ReviewStates()
@@ -167,8 +174,32 @@ extension Core {
     /// A grant as it stands now, in the ledger of whoever has it now.
     private func present(_ grant: ReviewGrant, tenant: Tenant) throws -> ReviewGrant {
         let account = try account(of: grant.subject, tenant: tenant)
-        return try account.state.ledger[grant.id]
-            ?? device(grant.device, tenant: tenant).ledger[grant.id] ?? grant
+        if let known = try account.state.ledger[grant.id]
+            ?? device(grant.device, tenant: tenant).ledger[grant.id]
+        {
+            return known
+        }
+        guard let id = Identifier(grant.id) else { return grant }
+        return try asReported(grant, id: id, tenant: tenant)
+    }
+
+    /// A grant that no ledger remembers, with what was reported of it: the entries do remember.
+    private func asReported(_ grant: ReviewGrant, id: Identifier, tenant: Tenant) throws
+        -> ReviewGrant
+    {
+        var grant = grant
+        let reports = try records(
+            GrantOutcomeRecord.self, under: .grant(id, of: tenant), tenant: tenant)
+        for (report, _) in reports where report.grantID == id {
+            grant.reportedAt = report.receivedAt
+            grant.returnReason = report.reason
+            if report.outcome == "requested" {
+                grant.report = .requested
+            } else if report.receivedAt <= grant.leaseEndsAt {
+                grant.report = .returned
+            }
+        }
+        return grant
     }
 
     private func account(of subject: Pseudonym, tenant: Tenant) throws -> (
@@ -179,10 +210,14 @@ extension Core {
     private func account(of subject: String, tenant: Tenant) throws -> (
         id: String, state: ReviewSubjectState
     ) {
-        let state = try self.subject(subject, tenant: tenant)
-        guard let account = state.aliasOf else { return (subject, state) }
-        // An account that was merged in turn is an alias itself; merging never makes a circle.
-        return try self.account(of: account, tenant: tenant)
+        // An account that was merged in turn is an alias itself. Merging makes no circle, and
+        // bounds how long the way is.
+        var id = subject
+        while true {
+            let state = try self.subject(id, tenant: tenant)
+            guard let account = state.aliasOf else { return (id, state) }
+            id = account
+        }
     }
 
     private func subject(_ id: String, tenant: Tenant) throws -> ReviewSubjectState {
@@ -281,6 +316,11 @@ extension Refusal {
             self.init(
                 .alreadyReported, "the grant was reported as \(report.rawValue) before",
                 field: "/outcome", allowed: [.string(report.rawValue)])
+        case .tooManyInstalls:
+            self.init(
+                .invalidValue, "the account has taken in as many installs as it may",
+                field: "/account",
+                allowed: [.string("at most \(ReviewPromptLimits.absorbedInstalls) installs")])
         case .mergedIntoItself:
             self.init(
                 .invalidValue, "a subject cannot be merged into itself", field: "/account")

@@ -50,10 +50,7 @@ extension Core {
         switch command.decide(in: context, activations) {
         case .refused(var refusal):
             if refusal.code == .reportDebt || refusal.code == .accessSuspended {
-                refusal.members["evaluations"] = .array(
-                    try overdue(of: tenant, limit: EngineLimits.debtListed).map {
-                        .string($0.evaluationID.text)
-                    })
+                refusal.members["evaluations"] = .array(try overdueIDs(of: tenant))
             }
             throw refusal
         case .replayed(let record):
@@ -79,7 +76,12 @@ extension Core {
         case .refused(let refusal): throw refusal
         case .replayed(let record): return .consumption(record, isReplay: true)
         case .recorded(let record):
-            try append(record, keys: [.evaluation(record.evaluationID, of: tenant)], submission)
+            try append(
+                record,
+                keys: [
+                    .evaluation(record.evaluationID, of: tenant),
+                    .subject(record.subject, of: tenant),
+                ], submission)
             state.apply(record)
             evaluations[record.evaluationID.sequence] = state
             registry.apply(record, tenant: tenant, at: now)
@@ -100,7 +102,11 @@ extension Core {
         case .recorded(let record, let isSuperseding):
             let sequence = nextSequence
             try append(
-                record, keys: [.evaluation(record.evaluationID, of: tenant), key], submission)
+                record,
+                keys: [
+                    .evaluation(record.evaluationID, of: tenant), key,
+                    .subject(record.subject, of: tenant),
+                ], submission)
             state.apply(record, sequence: sequence)
             evaluations[record.evaluationID.sequence] = state
             return .label(record, status: isSuperseding ? .superseding : .recorded)
@@ -115,7 +121,7 @@ extension Core {
         -> Reply.Content
     {
         var states: [Int64: EvaluationState] = [:]
-        var known: [String: LabelRecord] = [:]
+        var known: [ExactText: LabelRecord] = [:]
         for (index, command) in commands.enumerated() {
             do {
                 let loaded = try evaluation(command.evaluation, tenant: tenant)
@@ -123,7 +129,7 @@ extension Core {
                 var state = states[sequence] ?? loaded
                 let key = EntityKey.label(command.labelID, of: tenant)
                 let earlier =
-                    try known[command.labelID]
+                    try known[ExactText(command.labelID)]
                     ?? records(LabelRecord.self, under: key, tenant: tenant)
                     .first { $0.record.labelID == command.labelID }?.record
                 switch command.decide(on: state, earlier: earlier, at: clock(of: tenant)) {
@@ -131,7 +137,7 @@ extension Core {
                 case .replayed: break
                 case .recorded(let record, _):
                     state.apply(record, sequence: .max)
-                    known[command.labelID] = record
+                    known[ExactText(command.labelID)] = record
                 }
                 states[sequence] = state
             } catch let refusal as Refusal {

@@ -48,7 +48,12 @@ final class Core {
         subjects.removeAll()
         evaluations.removeAll()
         reviews.removeAll()
+        var expected: Int64 = 1
         try store.scan(from: 1) { entry in
+            guard entry.envelope.sequence == expected else {
+                throw CorruptEntry(sequence: expected, detail: "it is missing")
+            }
+            expected += 1
             try fold(entry)
             return true
         }

@@ -21,6 +21,7 @@ public final class Engine: Sendable {
     private let queue = Guarded(Queue())
     private let published: Mutex<Directory>
     private let failing = Mutex<String?>(nil)
+    private let ahead: Mutex<Duration>
     private let thread: Mutex<Thread?>
     /// Time zones for review policies and expressions.
     public let zones: ZoneDatabase
@@ -40,6 +41,7 @@ public final class Engine: Sendable {
             throw CorruptEntry(detail: "no directory")
         }
         published = Mutex(directory)
+        ahead = Mutex(core.now - clock())
         thread = Mutex(nil)
         // The core is handed over to the thread and used by nobody else from here on.
         let confined = Confined(core)
@@ -106,6 +108,13 @@ public final class Engine: Sendable {
     /// How many commands wait.
     public var queueLength: Int { queue.withLock { $0.waiting.count } }
 
+    /// How far the engine's clock, which never goes back, is ahead of the wall clock; zero or
+    /// less where that is right. As of the latest batch.
+    public var clockAhead: Duration { ahead.withLock { $0 } }
+
+    /// From how far ahead on something is wrong: the wall clock was, or is.
+    public static let clockTolerance = Duration.minutes(5)
+
     /// Why the latest batch could not be stored; `nil` when it could.
     public var failure: String? { failing.withLock { $0 } }
 
@@ -122,7 +131,9 @@ public final class Engine: Sendable {
 
     private func run(_ core: Core, _ clock: () -> Instant, _ failed: (String) -> Void) {
         while let batch = nextBatch() {
-            let replies = core.perform(Self.salted(batch), wallClock: clock())
+            let wallClock = clock()
+            let replies = core.perform(Self.salted(batch), wallClock: wallClock)
+            ahead.withLock { $0 = core.now - wallClock }
             let earlier = failing.withLock { failing in
                 defer { failing = core.failure }
                 return failing

@@ -47,6 +47,11 @@ public struct EntityKey: Hashable, Sendable, BitwiseCopyable {
         EntityKey("evaluation", tenant, id.text)
     }
 
+    /// What was reported of a grant.
+    public static func grant(_ id: Identifier, of tenant: Tenant) -> EntityKey {
+        EntityKey("grant", tenant, id.text)
+    }
+
     /// Labels under a caller's labelID.
     public static func label(_ id: String, of tenant: Tenant) -> EntityKey {
         EntityKey("label", tenant, id)

@@ -15,9 +15,9 @@ public struct Refusal: Error, Sendable, Equatable {
         // Things addressed
         case notFound, expired, erased, environmentMismatch
         // Reports and labels
-        case alreadyReported, reportNotOwed, labelIDReused, labelWindowClosed
+        case alreadyReported, reportNotOwed, labelIDReused, labelWindowClosed, tooManyLabels
         // Review prompts
-        case grantClosed, idempotencyKeyReused
+        case idempotencyKeyReused
         // Administration
         case alreadyExists, policyInvalid, policyConflict
         // The service

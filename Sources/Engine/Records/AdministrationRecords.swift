@@ -215,6 +215,12 @@ public struct PoliciesRecord: Record, Equatable {
         /// Its exact text.
         public var source: String
 
+        /// The line of the file's `version`, from 1; 1 if there is none.
+        var versionLine: Int {
+            let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+            return (lines.firstIndex { $0.hasPrefix("version:") } ?? 0) + 1
+        }
+
         /// A file's path and text.
         public init(path: String, source: String) {
             self.path = path

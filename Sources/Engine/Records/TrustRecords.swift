@@ -62,6 +62,8 @@ public struct ConsumptionRecord: Record, Equatable {
 
     /// The evaluation it is about.
     public var evaluationID: Identifier
+    /// The person it is about.
+    public var subject: Pseudonym
     /// What the insight did to the flow.
     public var status: ConsumptionStatus
     /// The insights that were used, as the caller says; `nil` if it does not say.
@@ -79,6 +81,7 @@ public struct ConsumptionRecord: Record, Equatable {
             writer.member("evaluationID", evaluationID)
             if let insightsUsed { writer.member("insightsUsed", insightsUsed) }
             writer.member("status", status.rawValue)
+            writer.member("subject", subject)
         }
         writer.object("result") { writer in
             writer.member("dueAt", dueAt)
@@ -93,7 +96,7 @@ public struct ConsumptionRecord: Record, Equatable {
         let result = try payload.object("result")
         self.init(
             evaluationID: try command.identifier("evaluationID"),
-            status: try command.choice("status"),
+            subject: try command.pseudonym("subject"), status: try command.choice("status"),
             insightsUsed: command.value["insightsUsed"] == nil
                 ? nil : try command.strings("insightsUsed"),
             reportedAt: try result.instant("reportedAt"), dueAt: try result.instant("dueAt"),
@@ -101,10 +104,12 @@ public struct ConsumptionRecord: Record, Equatable {
     }
 
     init(
-        evaluationID: Identifier, status: ConsumptionStatus, insightsUsed: [String]?,
+        evaluationID: Identifier, subject: Pseudonym, status: ConsumptionStatus,
+        insightsUsed: [String]?,
         reportedAt: Instant, dueAt: Instant, flags: [ConsumptionFlag]
     ) {
         self.evaluationID = evaluationID
+        self.subject = subject
         self.status = status
         self.insightsUsed = insightsUsed
         self.reportedAt = reportedAt
@@ -119,6 +124,8 @@ public struct LabelRecord: Record, Equatable {
 
     /// The evaluation it is about.
     public var evaluationID: Identifier
+    /// The person it is about.
+    public var subject: Pseudonym
     /// The caller's id of the label.
     public var labelID: String
     /// What turned out to be true.
@@ -151,6 +158,7 @@ public struct LabelRecord: Record, Equatable {
             writer.member("occurredAt", occurredAt)
             writer.member("retracts", retracts)
             writer.member("source", source.rawValue)
+            writer.member("subject", subject)
         }
         writer.object("result") { $0.member("receivedAt", receivedAt) }
         writer.endObject()
@@ -160,7 +168,8 @@ public struct LabelRecord: Record, Equatable {
         let command = try payload.object("command")
         self.init(
             evaluationID: try command.identifier("evaluationID"),
-            labelID: try command.string("labelID"), label: try command.choice("label"),
+            subject: try command.pseudonym("subject"), labelID: try command.string("labelID"),
+            label: try command.choice("label"),
             category: try command.choiceIfPresent("category"),
             source: try command.choice("source"), occurredAt: try command.instant("occurredAt"),
             retracts: command.stringIfPresent("retracts"),
@@ -168,10 +177,12 @@ public struct LabelRecord: Record, Equatable {
     }
 
     init(
-        evaluationID: Identifier, labelID: String, label: LabelValue, category: LabelCategory?,
+        evaluationID: Identifier, subject: Pseudonym, labelID: String, label: LabelValue,
+        category: LabelCategory?,
         source: LabelSource, occurredAt: Instant, retracts: String?, receivedAt: Instant
     ) {
         self.evaluationID = evaluationID
+        self.subject = subject
         self.labelID = labelID
         self.label = label
         self.category = category

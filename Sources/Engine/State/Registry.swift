@@ -24,6 +24,8 @@ struct Registry {
         /// How far the sandbox clock is ahead.
         var clockAhead = Duration.zero
         var debt = ReportDebt()
+        /// The overdue evaluations last named in a refusal.
+        var listedDebt: (sequences: [Int64], ids: [JSONValue]) = ([], [])
         /// The UTC day of `evaluationsToday`, in days since the epoch.
         var day: Int64 = 0
         var evaluationsToday: Int64 = 0

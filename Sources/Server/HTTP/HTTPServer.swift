@@ -73,6 +73,11 @@ public final class HTTPServer: Sendable {
         let watch: Thread
     }
 
+    /// Throws why an address cannot be listened on, if it cannot just now.
+    public static func checkAddress(_ address: SocketAddress) throws(StartError) {
+        _ = try ListeningSocket(address, backlog: 1)
+    }
+
     /// Binds and starts. Requests are accepted from here on.
     public init(
         _ configuration: Configuration,

@@ -58,8 +58,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case labelIDReused
     /// Labels are accepted until `labelDeadline` only.
     case labelWindowClosed
-    /// The grant is not open any more.
-    case grantClosed
+    /// The evaluation has as many labels as it may.
+    case tooManyLabels
     /// This idempotency key stands for another donation.
     case idempotencyKeyReused
     /// There is one of that name already.
@@ -113,7 +113,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
             403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .environmentMismatch, .alreadyReported, .reportNotOwed, .grantClosed,
+        case .environmentMismatch, .alreadyReported, .reportNotOwed,
             .alreadyExists, .policyConflict:
             409
         case .expired, .erased, .labelWindowClosed: 410
@@ -122,6 +122,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .unsupportedMediaType: 415
         case .missingField, .unknownField, .invalidValue, .clockSkew, .requestIDReused,
             .labelIDReused, .idempotencyKeyReused, .policyInvalid, .contextInvalid, .localError,
+            .tooManyLabels,
             .deviceResultExpired, .payloadSecurityError:
             422
         case .rateLimitExceeded, .reportDebt: 429
@@ -168,7 +169,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .reportNotOwed: "No report is owed"
         case .labelIDReused: "The labelID stands for another label"
         case .labelWindowClosed: "Too late for a label"
-        case .grantClosed: "The grant is closed"
+        case .tooManyLabels: "The evaluation has too many labels"
         case .idempotencyKeyReused: "The idempotency key stands for another donation"
         case .alreadyExists: "It exists already"
         case .policyInvalid: "The policies have faults"

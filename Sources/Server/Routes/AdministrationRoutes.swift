@@ -39,23 +39,11 @@ struct AdministrationRoutes {
         route.problems = [.alreadyExists]
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let id = call.body.text("app") ?? ""
-            guard id.utf8.allSatisfy(Self.isPlain) else {
-                throw Problem(
-                    .invalidValue, field: "/app", value: .string(id),
-                    allowed: ["letters, digits, - and _"])
-            }
             let command = AdministrationCommand.registerApp(
                 id: id, name: call.body.text("name") ?? id)
             try backend.perform(.administer(command), tenant: nil, call, responder) {
                 _ throws(Problem) in .json(status: 201, ["app": .string(id)])
             }
-        }
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-        default: false
         }
     }
 

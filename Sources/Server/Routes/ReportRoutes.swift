@@ -157,7 +157,8 @@ struct ReportRoutes {
     }
 
     private static let labelProblems: [ProblemCode] = [
-        .notFound, .environmentMismatch, .labelIDReused, .labelWindowClosed, .clockSkew, .erased,
+        .notFound, .environmentMismatch, .labelIDReused, .labelWindowClosed, .tooManyLabels,
+        .clockSkew, .erased,
     ]
 
     private var label: Endpoint {

@@ -1,6 +1,7 @@
 import Engine
 import JSON
 import Ledger
+import Time
 
 /// The whole service over HTTP: the route table on a transport, with keys, metrics and a log.
 public final class Service: Sendable {
@@ -78,6 +79,12 @@ public final class Service: Sendable {
         }
         let registry = engine.directory.registry
         if registry.activations.isEmpty { readiness.reasons.append("no policy acts") }
+        if engine.clockAhead > Engine.clockTolerance {
+            readiness.warnings.append(
+                "the ledger's time is \(engine.clockAhead.policyText) ahead of this machine's "
+                    + "clock, and never goes back: device results look expired until it is caught up"
+            )
+        }
         if let (at, faults) = registry.loadFaults {
             readiness.warnings.append(
                 "the policies did not load at \(at); what acted before goes on acting: "
@@ -93,6 +100,9 @@ public final class Service: Sendable {
         metrics.gauge(
             "discern_policies_failed", "1 while the latest load of policies has failed."
         ) { engine.directory.registry.loadFaults == nil ? 0 : 1 }
+        metrics.gauge(
+            "discern_clock_ahead_seconds", "How far the ledger's time is ahead of the wall clock."
+        ) { max(0, Double(engine.clockAhead.milliseconds) / 1_000) }
         metrics.gauge("discern_storage_failed", "1 while the latest commit has failed.") {
             engine.failure == nil ? 0 : 1
         }

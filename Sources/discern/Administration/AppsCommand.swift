@@ -13,7 +13,7 @@ enum AppsCommand {
             let id = arguments.positional[0]
             let name = arguments["name"] ?? id
             try DataAccess.use(
-                arguments,
+                arguments, creates: true,
                 server: { client in
                     _ = try client.post(
                         "/v1/apps", ["app": .string(id), "name": .string(name)])

@@ -1,4 +1,5 @@
 import Engine
+import Glibc
 import JSON
 import Storage
 import Time
@@ -10,10 +11,23 @@ enum DataAccess {
 
     static func folder(_ arguments: Arguments) -> String { arguments["data"] ?? "discern-data" }
 
-    /// Does the one or the other.
+    /// Refuses a folder without a database: a command that only reads makes none, so that a
+    /// mistyped name is told.
+    static func requireDatabase(_ arguments: Arguments) throws {
+        let path = folder(arguments)
+        guard access(path + "/discern.db", F_OK) == 0 else {
+            throw StorageError.file(
+                path: path, doing: "opening",
+                error: "there is no database of discern (name the folder with --data)")
+        }
+    }
+
+    /// Does the one or the other. With `creates`, a folder that is not there is made.
     static func use<R>(
-        _ arguments: Arguments, server: (ServerClient) throws -> R, engine: (Engine) throws -> R
+        _ arguments: Arguments, creates: Bool = false, server: (ServerClient) throws -> R,
+        engine: (Engine) throws -> R
     ) throws -> R {
+        if !creates { try requireDatabase(arguments) }
         let path = folder(arguments)
         if let running = try RunningServer.find(data: path) {
             return try server(ServerClient(server: running))

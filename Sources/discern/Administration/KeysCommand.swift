@@ -7,7 +7,8 @@ enum KeysCommand {
         Command(
             name: "keys create", summary: "Issue a key and print it, this once.",
             options: [
-                .value("app", "a", "APP", "the app it belongs to; none for an operator's key"),
+                .value("app", "a", "APP", "the app it belongs to"),
+                .flag("operator", nil, "a key of the operator, who belongs to no app"),
                 .value("environment", "e", "ENV", "sandbox (default) or production"),
                 .value(
                     "scopes", "s", "LIST",
@@ -24,10 +25,16 @@ enum KeysCommand {
         guard let data = DataEnvironment(rawValue: environment) else {
             throw UsageError("--environment is sandbox or production, not `\(environment)`")
         }
+        if arguments.has("operator") == (arguments["app"] != nil) {
+            throw UsageError("a key is of one app (--app APP) or of the operator (--operator)")
+        }
+        if arguments.has("operator"), arguments["environment"] != nil {
+            throw UsageError("an operator's key belongs to no environment")
+        }
         let tenant = arguments["app"].map { Tenant(app: $0, environment: data) }
         let name = arguments["name"] ?? ""
         let secret = try DataAccess.use(
-            arguments,
+            arguments, creates: true,
             server: { client -> String in
                 var body: JSONObject = ["scopes": .array(scopes.map { .string($0.rawValue) })]
                 if let tenant {

@@ -41,6 +41,7 @@ enum AuditListCommand {
         guard ["pretty", "json"].contains(format) else {
             throw UsageError("--format is pretty or json, not `\(format)`")
         }
+        try DataAccess.requireDatabase(arguments)
         let entries: [JSONValue]
         let next: String?
         if let server = try RunningServer.find(data: data) {
@@ -61,6 +62,7 @@ enum AuditListCommand {
         for entry in entries {
             Terminal.print(format == "json" ? entry.text : EntryLine.text(entry))
         }
+        if entries.isEmpty { Terminal.say("no entries") }
         if let next { Terminal.say("there is more: --cursor \(next)") }
         return ExitStatus.fine
     }

@@ -41,9 +41,18 @@ enum EntryLine {
         case "grantOutcome": return text(command, "grantID") + " " + text(command, "outcome")
         case "sandboxClock": return "+" + text(command, "advance")
         case "app": return text(command, "app")
-        case "key": return text(command, "keyID") + " " + text(command, "name")
+        case "key":
+            let app = text(command, "app")
+            let owner = app.isEmpty ? "operator" : app + "/" + text(command, "environment")
+            let scopes = (command["scopes"]?.arrayValue ?? []).compactMap(\.stringValue)
+            return [
+                text(command, "keyID"), owner, scopes.joined(separator: ","), text(command, "name"),
+            ]
+            .joined(separator: " ")
         case "keyRevocation": return text(command, "keyID")
-        case "activation": return policy(command)
+        case "activation":
+            return policy(command) + (command["shadow"] == true ? " in shadow" : "")
+                + ": " + text(command, "reason")
         case "policies":
             let files = command["files"]?.arrayValue?.count ?? 0
             let acting = (result["activations"]?.arrayValue ?? []).map(policy)

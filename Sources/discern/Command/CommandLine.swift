@@ -20,6 +20,7 @@ enum CommandTable {
 
     /// Runs what the words call for.
     static func run(_ words: [String]) -> Int32 {
+        if words.count > 1, words[0] == "help" { return run(Array(words.dropFirst()) + ["--help"]) }
         guard let first = words.first, !["help", "--help", "-h"].contains(first) else {
             Terminal.print(overview)
             return words.isEmpty ? ExitStatus.usage : ExitStatus.fine

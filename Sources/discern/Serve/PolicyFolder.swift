@@ -25,13 +25,6 @@ struct PolicyFolder: Sendable {
             return (CandidateLoad(set, activates: activates), report)
         }
     }
-
-    /// Loads the folder into an engine.
-    func reload(_ engine: Engine, actor: String) -> Reply {
-        engine.perform(
-            Submission(
-                tenant: nil, actor: actor, command: .administer(.loadPolicies(load().load))))
-    }
 }
 
 extension PolicyDiagnostic {

@@ -24,6 +24,9 @@ final class Running {
 
     init(_ options: ServeOptions, log: Log) throws {
         self.log = log
+        // Before anything is recorded: the first load of policies must not be used up by a start
+        // that fails for its address.
+        try HTTPServer.checkAddress(options.address)
         let zones = SystemZones.load()
         folder = try DataFolder(path: options.data)
         // What a killed server left there names a port that may be somebody else's by now.
@@ -49,6 +52,12 @@ final class Running {
             throw error
         }
         Terminal.print("listening on http://\(service.address)")
+        if engine.clockAhead > Engine.clockTolerance {
+            log.error(
+                "this machine's clock is behind the ledger's time",
+                [("milliseconds", .int(engine.clockAhead.milliseconds))])
+        }
+        if engine.directory.registry.activations.isEmpty { log.warning("no policy acts") }
         log.info(
             "started", [("address", .word("\(service.address)")), ("data", .word(options.data))])
     }
@@ -61,7 +70,7 @@ final class Running {
             engine: engine, ledger: store.reader,
             pseudonymizer: Pseudonymizer(key: folder.pseudonymKey), limits: ServerLimits(),
             isSandboxOnly: options.isDevelopment,
-            reloadPolicies: { policies.reload(engine, actor: $0) })
+            reloadPolicies: { load(policies, into: engine, actor: $0, log) })
         return try Service(
             backend: backend, address: options.address, threads: options.threads,
             version: Version.current, log: log)
@@ -78,20 +87,39 @@ final class Running {
     /// Bad policies keep what acted before; only where nothing acts there is no point in going on.
     private static func loadPolicies(_ policies: PolicyFolder, _ engine: Engine, _ log: Log) throws
     {
+        let reply = load(policies, into: engine, actor: "system", log)
+        guard case .refused(let refusal) = reply.content,
+            engine.directory.registry.activations.isEmpty
+        else { return }
+        // A full disk is no fault of the policies.
+        if let failure = engine.failure { throw CommandRefused(refusal: refusal, cause: failure) }
+        throw PoliciesRefused(report: refusal.detail)
+    }
+
+    /// Reads the policies, hands them to the engine, and tells what came of it: at the start, on
+    /// SIGHUP, and by request.
+    @discardableResult
+    private static func load(
+        _ policies: PolicyFolder, into engine: Engine, actor: String, _ log: Log
+    ) -> Reply {
         let (load, report) = policies.load()
-        let reply = engine.perform(
-            Submission(tenant: nil, actor: "system", command: .administer(.loadPolicies(load))))
         if !report.isEmpty { Terminal.say(report) }
-        guard case .refused(let refusal) = reply.content else { return }
-        sayFaults(of: refusal, besides: report)
-        guard !engine.directory.registry.activations.isEmpty else {
-            // A full disk is no fault of the policies.
-            if let failure = engine.failure {
-                throw CommandRefused(refusal: refusal, cause: failure)
-            }
-            throw PoliciesRefused(report: refusal.detail)
+        let reply = engine.perform(
+            Submission(tenant: nil, actor: actor, command: .administer(.loadPolicies(load))))
+        switch reply.content {
+        case .administered(.loaded(let added, let activated)):
+            log.info(
+                "policies loaded",
+                [
+                    ("added", .word(added.joined(separator: " "))),
+                    ("activated", .word(activated.joined(separator: " "))),
+                ])
+        case .refused(let refusal):
+            sayFaults(of: refusal, besides: report)
+            log.error("policies not loaded", [("detail", .word(refusal.detail))])
+        default: break
         }
-        log.warning("policies not loaded", [("detail", .word(refusal.detail))])
+        return reply
     }
 
     /// Faults that only the engine finds, such as content that changed under a known version.
@@ -102,25 +130,7 @@ final class Running {
     }
 
     /// Reads the policies again, on SIGHUP.
-    func reload() {
-        let (load, report) = policies.load()
-        if !report.isEmpty { Terminal.say(report) }
-        let reply = engine.perform(
-            Submission(tenant: nil, actor: "system", command: .administer(.loadPolicies(load))))
-        switch reply.content {
-        case .administered(.loaded(let added, let activated)):
-            log.info(
-                "policies loaded",
-                [
-                    ("added", .word(added.joined(separator: " "))),
-                    ("activated", .word(activated.joined(separator: " "))),
-                ])
-        case .refused(let refusal):
-            Self.sayFaults(of: refusal, besides: report)
-            log.error("policies not loaded", [("detail", .word(refusal.detail))])
-        default: break
-        }
-    }
+    func reload() { Self.load(policies, into: engine, actor: "system", log) }
 
     /// Answers what was accepted, then closes the database in good order.
     func stop() {

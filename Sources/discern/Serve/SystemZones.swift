@@ -28,7 +28,9 @@ enum SystemZones {
         for path in Files.list(folder, ending: "") {
             let name = String(path.dropFirst(folder.utf8.count + 1))
             // `right` and `posix` hold every zone once more.
-            if name.hasPrefix(".") || name == "right" || name == "posix" { continue }
+            // `localtime` and `posixrules` are this machine's settings under another name.
+            let others = ["right", "posix", "localtime", "posixrules"]
+            if name.hasPrefix(".") || others.contains(name) { continue }
             if Files.isFolder(path) {
                 collect(path, prefix: prefix + name + "/", into: &files)
             } else if let bytes = Files.read(path), bytes.starts(with: "TZif".utf8) {

@@ -101,9 +101,6 @@ extension PolicyFiles {
         switch read(paths) {
         case .failure(let problem): throw problem
         case .success(let found):
-            guard !found.files.isEmpty else {
-                throw UsageError("no policy files in \(paths.joined(separator: ", "))")
-            }
             let load = PolicyLoader(zones: zones).load(found.files)
             guard let set = load.set else {
                 return .invalid(report: load.rendered(colour: false))
