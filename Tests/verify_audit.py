@@ -5,7 +5,8 @@ usage: verify_audit.py [FILE...]        standard input if no file is named
 
 Reads what `discern audit list -f json --limit 1000` prints, one entry a line, the oldest
 first; pages are given one after another. docs/audit-format.md says what is checked and why.
-Exit status: 0 all is as it should be, 1 something is not, 2 a line cannot be read.
+Exit status: 0 all is as it should be, 1 something is not, 2 a file or a line cannot be read,
+or there is no entry at all.
 """
 import fileinput
 import hashlib
@@ -64,17 +65,27 @@ def main(lines):
         while subtrees and subtrees[-1][0] == size:
             node, size = sha256(b"\x01", subtrees.pop()[1], node), size * 2
         subtrees.append((size, node))
-    root = subtrees.pop()[1] if subtrees else sha256()
+    if not count:
+        # An empty list proves nothing: it may be a list that could not be made.
+        print("no entries to verify", file=sys.stderr)
+        return 2
+    root = subtrees.pop()[1]
     while subtrees:
         root = sha256(b"\x01", subtrees.pop()[1], root)
-    print(f"{count} entries" + (f", {first} to {last}" if count else ""))
-    print(f"root {root.hex()}" if first in (None, 1) else "no root: the list does not begin at 1")
+    print(f"{count} entries, {first} to {last}")
+    print(f"root {root.hex()}" if first == 1 else "no root: the list does not begin at 1")
     return 1 if broken else 0
 
 
 if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__.strip())
+        sys.exit(0)
     try:
         sys.exit(main(fileinput.input(encoding="utf-8")))
-    except (KeyError, ValueError, IndexError) as error:
-        print(f"a line cannot be read: {error!r}")
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        print(f"a line cannot be read: {error!r}", file=sys.stderr)
         sys.exit(2)
