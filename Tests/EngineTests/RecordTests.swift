@@ -44,7 +44,8 @@ import TrustInsights
         var report = try read(
             ConsumptionRecord.self,
             """
-            {"command":{"evaluationID":"\(Self.id)","status":"notUsedError"},
+            {"command":{"evaluationID":"\(Self.id)","status":"notUsedError",
+            "subject":"\(Self.person)"},
             "result":{"dueAt":"\(Self.time)","reportedAt":"\(Self.time)"}}
             """)
         report.evaluationID = random.identifier()
@@ -59,7 +60,7 @@ import TrustInsights
             LabelRecord.self,
             """
             {"command":{"evaluationID":"\(Self.id)","label":"retracted","labelID":"l",
-            "occurredAt":"\(Self.time)","source":"partner"},"result":{"receivedAt":"\(Self.time)"}}
+            "occurredAt":"\(Self.time)","source":"partner","subject":"\(Self.person)"},"result":{"receivedAt":"\(Self.time)"}}
             """)
         label.evaluationID = random.identifier()
         label.labelID = random.text()

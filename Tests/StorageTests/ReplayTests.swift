@@ -219,7 +219,7 @@ import TrustInsights
                 let reply = stage.perform([
                     Submission(
                         tenant: nil, actor: "o",
-                        command: .administer(.registerApp(id: "app \(count)", name: "")))
+                        command: .administer(.registerApp(id: "app-\(count)", name: "")))
                 ])
                 guard reply.first?.refusal == nil else {
                     Issue.record("\(reply)")
