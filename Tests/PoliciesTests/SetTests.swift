@@ -33,6 +33,17 @@ import Testing
         #expect(load.set?.policy("a@3") == nil)
     }
 
+    @Test func twoPoliciesForACategoryAreAWarning() {
+        let load = PolicyLoader().load([
+            file("b.yaml", policy("b", 1)), file("a.yaml", policy("a", 1)),
+            file("a2.yaml", policy("a", 2)),
+        ])
+        #expect(load.set != nil)
+        #expect(load.diagnostics.map(\.code) == ["set.categoryTaken"])
+        #expect(load.diagnostics[0].file == "b.yaml")
+        #expect(load.diagnostics[0].message == "`b` and `a` are both for `payment`")
+    }
+
     @Test func oneBadFileAndThereIsNoSet() {
         let load = PolicyLoader().load([
             file("good.yaml", policy("a", 1)), file("empty.yaml", "# nothing\n"),

@@ -58,6 +58,7 @@ package enum Code: String, Sendable, CaseIterable {
     // The set of files.
     case sameVersionOtherContent = "set.sameVersionOtherContent"
     case sameFileTwice = "set.sameFileTwice"
+    case categoryTaken = "set.categoryTaken"
 
     // Models.
     case bandOrder = "model.bandOrder"

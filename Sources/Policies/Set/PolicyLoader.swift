@@ -31,6 +31,7 @@ public struct PolicyLoader: Sendable {
         run.readPolicies()
         run.readTests()
         run.checkVersions()
+        run.checkCategories()
         return run.finish()
     }
 }
@@ -165,9 +166,36 @@ private struct LoadRun {
         }
     }
 
-    private func nameRange(_ file: YAMLFile) -> SourceRange {
+    /// One policy acts for a category, and one for review prompts. Two candidates are no error,
+    /// but a load that lets all of them act is refused.
+    func checkCategories() {
+        var taken: [String: (name: String, path: String)] = [:]
+        for entry in entries {
+            let slots: [String] =
+                switch entry.policy {
+                case .trust(let policy): policy.categories.map { "`\($0.rawValue)`" }
+                case .reviewPrompt: ["review prompts"]
+                case .plain: []
+                }
+            for slot in slots {
+                guard let other = taken[slot], other.name != entry.policy.name else {
+                    taken[slot] = (entry.policy.name, entry.source.path)
+                    continue
+                }
+                guard let file = open.first(where: { $0.source.path == entry.source.path })?.file
+                else { continue }
+                file.sink.warning(
+                    .categoryTaken,
+                    "`\(entry.policy.name)` and `\(other.name)` are both for \(slot)",
+                    at: nameRange(file, first: "categories"),
+                    help: "only one can act; the other policy is in `\(other.path)`")
+            }
+        }
+    }
+
+    private func nameRange(_ file: YAMLFile, first: String = "version") -> SourceRange {
         guard case .mapping(let entries)? = file.root?.content,
-            let entry = entries.first(where: { $0.key == "version" })
+            let entry = entries.first(where: { $0.key == first })
                 ?? entries.first(where: { $0.key == "name" })
         else {
             let start = SourcePosition(line: 1, column: 1)
