@@ -6,7 +6,7 @@ final class Checkpointer: Sendable {
     /// Pages in the log from which on moving them is worth it (4 MiB).
     private static let worthwhilePages: Int32 = 1_000
     /// Pages from which on the log should start over once nearly all is moved (128 MiB). Each time the
-    /// writer waits for some ten milliseconds, so it should be seldom.
+    /// writer waits for the disk, so it should be seldom.
     private static let restartPages: Int32 = 32_768
     /// Pages from which on it must (512 MiB): under unbroken load it would grow for ever.
     private static let mostPages: Int32 = 131_072
