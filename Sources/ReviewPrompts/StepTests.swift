@@ -19,9 +19,6 @@ public struct StepTestResult: Sendable, Hashable {
     public var name: String
     /// Empty for a test that passed.
     public var failures: [Failure]
-
-    /// Whether everything came as expected.
-    public var isPassed: Bool { failures.isEmpty }
 }
 
 extension ReviewPrompts {

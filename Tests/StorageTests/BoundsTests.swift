@@ -93,7 +93,10 @@ import TrustInsights
             }
             #expect(grant.isLate)
         }
-        guard case .review(.donated(let record, _, false)) = donate("after").content else { return }
+        guard case .review(.donated(let record, _, false)) = donate("after").content else {
+            Issue.record("the last donation was not taken")
+            return
+        }
         let apple = record.verdicts.arrayValue?.first { $0["rule"] == "apple" }
         #expect(apple?["have"] == 2)
     }
@@ -134,7 +137,10 @@ import TrustInsights
         #expect(label(decomposed, .suspectedFraud).refusal == nil)
         #expect(label("r", .retracted, retracts: decomposed).refusal == nil)
         let shown = service.perform(.show(.evaluationID(record.evaluationID.text)))
-        guard case .shown(let state) = shown.content else { return }
+        guard case .shown(let state) = shown.content else {
+            Issue.record("\(shown.content)")
+            return
+        }
         #expect(state.labels.current?.label == .confirmedFraud)
         // Likewise in windows: values that only look the same are told apart.
         #expect(

@@ -126,16 +126,11 @@ public struct AST: Sendable {
     }
 
     /// The conjuncts of a condition: the operands of the `&&` chain at a node, left to right.
-    public func conjuncts(of id: NodeID) -> [NodeID] { operands(of: id, function: "_&&_") }
-
-    /// The alternatives of a condition: the operands of the `||` chain at a node, left to right.
-    public func disjuncts(of id: NodeID) -> [NodeID] { operands(of: id, function: "_||_") }
-
-    private func operands(of id: NodeID, function: String) -> [NodeID] {
+    public func conjuncts(of id: NodeID) -> [NodeID] {
         var found: [NodeID] = []
         var pending = [id]
         while let next = pending.popLast() {
-            if case .call(function, nil, let arguments) = self[next].kind {
+            if case .call("_&&_", nil, let arguments) = self[next].kind {
                 pending.append(contentsOf: arguments.reversed())
             } else {
                 found.append(next)

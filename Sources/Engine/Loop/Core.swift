@@ -142,6 +142,7 @@ final class Core {
     }
 
     private func content(of submission: Submission) throws -> Reply.Content {
+        // What is about the service as a whole needs no app; all else does.
         if case .administer(let command) = submission.command {
             return .administered(try administer(command, submission))
         }
@@ -161,6 +162,7 @@ final class Core {
         case .show(let address): return .shown(try evaluation(address, tenant: tenant))
         case .listDebt(let after, let limit):
             return .debt(try debt(of: tenant, after: after, limit: limit))
+        // Answered above; named here so that a new command cannot be forgotten.
         case .administer: return .administered(.done)
         }
     }

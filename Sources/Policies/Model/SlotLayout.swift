@@ -25,14 +25,6 @@ public enum SlotSource: Sendable, Hashable {
         default: false
         }
     }
-
-    /// Whether the value comes from the caller and may be absent, so that `onMissing` applies.
-    public var isCallerValue: Bool {
-        switch self {
-        case .attribute, .deviceValue: true
-        default: false
-        }
-    }
 }
 
 /// One value that expressions of a policy can read.
