@@ -44,8 +44,8 @@ else {
     fail("usage: cel-benchmark FILE [FORM NAME]")
 }
 for form in Form.allCases where arguments.count == 2 || arguments[2] == form.rawValue {
-    for expression in cases.expressions where arguments.count == 2 || arguments[3] == expression.name
-    {
+    for expression in cases.expressions
+    where arguments.count == 2 || arguments[3] == expression.name {
         var subject = Subject(form: form, cases: cases, expression: expression)
         if arguments.count == 4 { while true { subject.evaluate() } }
         write(subject.measured() + "\n", to: STDOUT_FILENO)

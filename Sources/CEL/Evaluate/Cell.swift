@@ -38,15 +38,32 @@ struct Cell: BitwiseCopyable {
     }
 
     var bits: UInt64
-    var length: UInt32
-    var tag: Tag
-    var code: UInt8 = 0
-    var extra: UInt16 = 0
+    /// From the lowest byte on: the tag, `code`, two bytes of `extra`, four of `length`. One word,
+    /// so that a cell is copied, and kind and length are compared, in one step.
+    private(set) var meta: UInt64
 
+    @inline(__always)
     init(_ tag: Tag, bits: UInt64 = 0, length: UInt32 = 0) {
         self.bits = bits
-        self.length = length
-        self.tag = tag
+        meta = UInt64(length) << 32 | UInt64(tag.rawValue)
+    }
+
+    @inline(__always) var tag: Tag {
+        // Only `init` and this setter write the byte, from a tag.
+        get { unsafeBitCast(UInt8(truncatingIfNeeded: meta), to: Tag.self) }
+        set { meta = meta & ~0xff | UInt64(newValue.rawValue) }
+    }
+    @inline(__always) var code: UInt8 {
+        get { UInt8(truncatingIfNeeded: meta >> 8) }
+        set { meta = meta & ~0xff00 | UInt64(newValue) << 8 }
+    }
+    @inline(__always) var extra: UInt16 {
+        get { UInt16(truncatingIfNeeded: meta >> 16) }
+        set { meta = meta & ~0xffff_0000 | UInt64(newValue) << 16 }
+    }
+    @inline(__always) var length: UInt32 {
+        get { UInt32(truncatingIfNeeded: meta >> 32) }
+        set { meta = meta & 0xffff_ffff | UInt64(newValue) << 32 }
     }
 
     static let absent = Cell(.absent)
@@ -103,6 +120,18 @@ struct Cell: BitwiseCopyable {
         UnsafeBufferPointer(
             start: address?.assumingMemoryBound(to: Cell.self),
             count: tag == .map ? 2 * count : count)
+    }
+
+    /// Whether this is a value that a container can take in without a look at how deep it nests.
+    @inline(__always) var isPlain: Bool {
+        isValue && tag != .list && tag != .map && tag != .optional
+    }
+
+    /// Puts one more element behind those of a list, where its memory has room for it.
+    @inline(__always) mutating func append(_ cell: Cell) {
+        UnsafeMutableRawPointer(bitPattern: UInt(bits))?
+            .storeBytes(of: cell, toByteOffset: count * MemoryLayout<Cell>.stride, as: Cell.self)
+        meta += 1 << 32
     }
 
     var numeric: Numeric? {

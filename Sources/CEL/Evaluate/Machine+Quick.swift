@@ -2,28 +2,39 @@ import Glibc
 
 /// What the loop decides in place: the kinds that rules are made of.
 extension Machine {
-    /// A comparison of two ints, two doubles, two bools or two strings; nil for anything else.
+    /// Which of ``Test``'s orders two values of one kind are in; 0 where this is not decided here.
     @inline(__always)
-    static func quickTest(_ operation: Instruction.Operation, _ l: Cell, _ r: Cell) -> Bool? {
-        guard l.tag == r.tag else { return nil }
-        switch (l.tag, operation) {
-        case (.int, .less): return l.asInt < r.asInt
-        case (.int, .lessOrEqual): return l.asInt <= r.asInt
-        case (.int, .greater): return l.asInt > r.asInt
-        case (.int, .greaterOrEqual): return l.asInt >= r.asInt
-        // Of doubles every comparison with NaN is false, in Swift as in CEL.
-        case (.double, .less): return l.asDouble < r.asDouble
-        case (.double, .lessOrEqual): return l.asDouble <= r.asDouble
-        case (.double, .greater): return l.asDouble > r.asDouble
-        case (.double, .greaterOrEqual): return l.asDouble >= r.asDouble
-        case (.int, .equal), (.bool, .equal), (.uint, .equal): return l.bits == r.bits
-        case (.int, .notEqual), (.bool, .notEqual), (.uint, .notEqual): return l.bits != r.bits
-        // Long strings go where their comparison is paid for.
-        case (.string, .equal) where l.length < 256: return l.length == r.length && sameBytes(l, r)
-        case (.string, .notEqual) where l.length < 256:
-            return l.length != r.length || !sameBytes(l, r)
-        default: return nil
+    static func order(_ l: Cell, _ r: Cell) -> Int {
+        guard l.meta == r.meta else { return 0 }
+        switch l.tag {
+        case .int, .duration: return intOrder(l, r)
+        case .double: return doubleOrder(l, r)
+        case .bool, .uint:
+            return l.bits < r.bits ? Test.less : l.bits == r.bits ? Test.equal : Test.greater
+        default: return 0
         }
+    }
+
+    @inline(__always)
+    static func intOrder(_ l: Cell, _ r: Cell) -> Int {
+        l.asInt < r.asInt ? Test.less : l.asInt == r.asInt ? Test.equal : Test.greater
+    }
+
+    @inline(__always)
+    static func doubleOrder(_ l: Cell, _ r: Cell) -> Int {
+        let left = l.asDouble
+        let right = r.asDouble
+        return left < right
+            ? Test.less
+            : left == right ? Test.equal : left > right ? Test.greater : Test.unordered
+    }
+
+    /// Whether two texts are the same; nil where one is no text, or so long that its comparison has
+    /// to be paid for.
+    @inline(__always)
+    static func sameText(_ l: Cell, _ r: Cell) -> Bool? {
+        guard l.tag == .string, r.tag == .string, l.length < 256 else { return nil }
+        return l.meta == r.meta && sameBytes(l, r)
     }
 
     /// A sum, difference or product of two ints or two doubles; nil for anything else and where an
@@ -47,11 +58,28 @@ extension Machine {
         return overflow ? nil : .int(result)
     }
 
-    /// Equality of the bytes of two cells of one length.
+    /// Equality of the bytes of two cells of one length. Names and short texts are compared in
+    /// two loads that may overlap.
     @inline(__always)
     static func sameBytes(_ l: Cell, _ r: Cell) -> Bool {
-        if l.bits == r.bits || l.length == 0 { return true }
-        guard let left = l.address, let right = r.address else { return false }
-        return memcmp(left, right, l.count) == 0
+        let count = l.count
+        guard l.bits != r.bits, let left = l.address, let right = r.address else {
+            return l.bits == r.bits || count == 0
+        }
+        if count > 16 { return memcmp(left, right, count) == 0 }
+        if count >= 8 { return same(UInt64.self, left, right, count - 8) }
+        if count >= 4 { return same(UInt32.self, left, right, count - 4) }
+        if count >= 2 { return same(UInt16.self, left, right, count - 2) }
+        return count == 0 || left.load(as: UInt8.self) == right.load(as: UInt8.self)
+    }
+
+    /// Whether the first words, and those at an offset, are the same.
+    @inline(__always)
+    private static func same<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ word: Word.Type, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ offset: Int
+    ) -> Bool {
+        left.loadUnaligned(as: word) == right.loadUnaligned(as: word)
+            && left.loadUnaligned(fromByteOffset: offset, as: word)
+                == right.loadUnaligned(fromByteOffset: offset, as: word)
     }
 }

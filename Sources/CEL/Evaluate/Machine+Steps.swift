@@ -19,12 +19,9 @@ extension Machine {
             frame[dst] = text.isError ? text : matches(text, code.regexes[Int(i.b)])
         case .list, .map: frame[dst] = build(i)
         case .spread: spread(dst)
-        case .select, .selectOptional:
-            frame[dst] = select(
-                value(i.a, code, constants), Self.load(frame, constants, i.b),
-                isOptional: i.operation == .selectOptional)
-        case .has: frame[dst] = has(value(i.a, code, constants), Self.load(frame, constants, i.b))
-        case .present: frame[dst] = present(Int(-1 - i.a))
+        case .selectOptional:
+            frame[dst] = selectOptional(
+                value(i.a, code, constants), Self.load(frame, constants, i.b))
         case .object, .anyPresent: frame[dst] = object(i, code, constants)
         case .structure: frame[dst] = structure(i, code)
         case .fail:
@@ -182,9 +179,6 @@ extension Machine {
     }
 
     // MARK: Objects of the host
-
-    /// A slot that computes its value has one; whether that is an error shows when it is read.
-    private func present(_ slot: Int) -> Cell { .bool(self.slot(slot).tag != .absent) }
 
     private mutating func object(
         _ i: Instruction, _ code: Code, _ constants: UnsafeMutablePointer<Cell>

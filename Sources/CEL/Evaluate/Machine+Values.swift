@@ -184,15 +184,26 @@ extension Machine {
         }
     }
 
-    mutating func select(_ operand: Cell, _ field: Cell, isOptional: Bool) -> Cell {
+    /// `operand.field`; notes where the field is, for the next time.
+    mutating func select(_ operand: Cell, _ field: Cell, at place: UInt16) -> Cell {
+        guard operand.tag == .map else {
+            return operand.tag == .optional || operand.isError
+                ? selectOptional(operand, field) : error(.noSuchField, of: field)
+        }
+        let found = MapLayout.place(of: field, in: operand)
+        guard found >= 0 else { return error(.noSuchKey, of: field) }
+        placesOfFields[Int(place)] = UInt32(truncatingIfNeeded: found)
+        return operand.cells[2 * found + 1]
+    }
+
+    /// `operand.?field`, and `.field` of an optional.
+    mutating func selectOptional(_ operand: Cell, _ field: Cell) -> Cell {
         switch operand.tag {
         case .error: return operand
-        case .map:
-            if isOptional { return optionalElement(operand, field) }
-            return MapLayout.find(field, in: operand) ?? error(.noSuchKey, of: field)
+        case .map: return optionalElement(operand, field)
         case .optional:
             guard let wrapped = operand.wrapped else { return Cell.none }
-            return select(wrapped, field, isOptional: true)
+            return selectOptional(wrapped, field)
         default: return error(.noSuchField, of: field)
         }
     }

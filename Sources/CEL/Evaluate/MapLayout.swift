@@ -32,28 +32,67 @@ enum MapLayout {
             }
             return .map(map)
         }
-        let size = tableSize(count)
-        let pairBytes = 2 * count * MemoryLayout<Cell>.stride
-        guard let block = arena.allocate(pairBytes + size * MemoryLayout<UInt32>.stride) else {
-            return .outOfMemory
+        guard var table = Table(room: count, in: &arena) else { return .outOfMemory }
+        for index in 0..<count where !table.insert(pairs[2 * index], pairs[2 * index + 1]) {
+            return .duplicate(pairs[2 * index])
         }
-        let copied = block.bindMemory(to: Cell.self, capacity: 2 * count)
-        let table = (block + pairBytes).bindMemory(to: UInt32.self, capacity: size)
-        for index in 0..<2 * count { copied[index] = pairs[index] }
-        table.initialize(repeating: .max, count: size)
-        for index in 0..<count {
-            let key = pairs[2 * index]
-            guard let hash = hash(key) else { continue }
-            var place = hash & (size - 1)
-            while table[place] != .max {
-                if sameKey(copied[2 * Int(table[place])], key) { return .duplicate(key) }
-                place = (place + 1) & (size - 1)
-            }
-            table[place] = UInt32(index)
-        }
-        var result = Cell(.map, block, count: count)
+        var result = table.map
         result.extra = map.extra
         return .map(result)
+    }
+
+    /// The elements of a list as the keys of a map, for lookups; nil where one of them is neither a
+    /// bool, a number nor a string, or so few differ that a map would have no table.
+    static func set(of list: Cell, in arena: inout Arena) -> Cell? {
+        let isKey = { (cell: Cell) in
+            cell.tag == .bool || cell.tag == .string || cell.numeric != nil
+        }
+        guard list.cells.allSatisfy(isKey), var table = Table(room: list.count, in: &arena) else {
+            return nil
+        }
+        for element in list.cells { _ = table.insert(element, .bool(true)) }
+        let distinct = table.map
+        guard distinct.count > searched else { return nil }
+        if distinct.count == list.count { return distinct }
+        // Where the table lies follows from the number of pairs.
+        guard var exact = Table(room: distinct.count, in: &arena) else { return nil }
+        for index in 0..<distinct.count { _ = exact.insert(distinct.cells[2 * index], .bool(true)) }
+        return exact.map
+    }
+
+    /// Pairs with a table of their hashes behind them, being filled.
+    private struct Table {
+        private(set) var map: Cell
+        private let pairs: UnsafeMutablePointer<Cell>
+        private let places: UnsafeMutablePointer<UInt32>
+        private let size: Int
+
+        init?(room: Int, in arena: inout Arena) {
+            size = MapLayout.tableSize(room)
+            let pairBytes = 2 * room * MemoryLayout<Cell>.stride
+            guard let block = arena.allocate(pairBytes + size * MemoryLayout<UInt32>.stride) else {
+                return nil
+            }
+            pairs = block.bindMemory(to: Cell.self, capacity: 2 * room)
+            places = (block + pairBytes).bindMemory(to: UInt32.self, capacity: size)
+            places.initialize(repeating: .max, count: size)
+            map = Cell(.map, block, count: 0)
+        }
+
+        /// False where an equal key is there already. NaN, which equals nothing, is left out.
+        mutating func insert(_ key: Cell, _ value: Cell) -> Bool {
+            guard let hash = MapLayout.hash(key) else { return true }
+            var place = hash & (size - 1)
+            while places[place] != .max {
+                if MapLayout.sameKey(pairs[2 * Int(places[place])], key) { return false }
+                place = (place + 1) & (size - 1)
+            }
+            places[place] = map.length
+            pairs[2 * map.count] = key
+            pairs[2 * map.count + 1] = value
+            map.length += 1
+            return true
+        }
     }
 
     private static func tableSize(_ count: Int) -> Int {
@@ -61,32 +100,43 @@ enum MapLayout {
     }
 
     /// The value at a key.
+    @inline(__always)
     static func find(_ key: Cell, in map: Cell) -> Cell? {
+        let place = place(of: key, in: map)
+        return place < 0 ? nil : map.cells[2 * place + 1]
+    }
+
+    /// The number of the pair with a key; -1 if there is none.
+    static func place(of key: Cell, in map: Cell) -> Int {
         let pairs = map.cells
         let count = map.count
         guard count > searched else {
-            for index in 0..<count where sameKey(pairs[2 * index], key) {
-                return pairs[2 * index + 1]
-            }
-            return nil
+            for index in 0..<count where sameKey(pairs[2 * index], key) { return index }
+            return -1
         }
-        guard let hash = hash(key), let start = map.address else { return nil }
+        guard let hash = hash(key), let start = map.address else { return -1 }
         let size = tableSize(count)
         let table = (start + 2 * count * MemoryLayout<Cell>.stride)
             .assumingMemoryBound(to: UInt32.self)
         var place = hash & (size - 1)
         while table[place] != .max {
             let index = Int(table[place])
-            if sameKey(pairs[2 * index], key) { return pairs[2 * index + 1] }
+            if sameKey(pairs[2 * index], key) { return index }
             place = (place + 1) & (size - 1)
         }
-        return nil
+        return -1
     }
 
+    @inline(__always)
     static func sameKey(_ left: Cell, _ right: Cell) -> Bool {
+        if left.tag == .string {
+            return left.meta == right.meta && Machine.sameBytes(left, right)
+        }
+        return sameOtherKey(left, right)
+    }
+
+    private static func sameOtherKey(_ left: Cell, _ right: Cell) -> Bool {
         switch (left.tag, right.tag) {
-        case (.string, .string):
-            left.length == right.length && Machine.sameBytes(left, right)
         case (.int, .int), (.uint, .uint), (.bool, .bool): left.bits == right.bits
         default: Numeric.areEqual(left.numeric, right.numeric)
         }
@@ -103,10 +153,10 @@ enum MapLayout {
         case .int, .uint: mix(&state, key.bits)
         case .double:
             let number = key.asDouble
-            guard
-                let whole = Int64(exactly: number).map({ UInt64(bitPattern: $0) })
-                    ?? UInt64(exactly: number)
-            else { return nil }
+            if number.isNaN { return nil }
+            let whole =
+                Int64(exactly: number).map { UInt64(bitPattern: $0) } ?? UInt64(exactly: number)
+                ?? number.bitPattern
             mix(&state, whole)
         case .string:
             var index = 0

@@ -47,15 +47,7 @@ extension Machine {
     // MARK: Standard strings
 
     private mutating func string(_ builtin: Builtin, _ a: Arguments, _ code: Code) -> Cell {
-        if builtin == .size, a.count == 1 {
-            switch a[0].tag {
-            case .string:
-                charge(bytes: a[0].count)
-                return .int(CodePoints.count(a[0].bytes))
-            case .bytes, .list, .map: return .int(a[0].count)
-            default: return noOverload(builtin, a)
-            }
-        }
+        if builtin == .size, a.count == 1 { return size(a[0]) }
         guard a.count == 2, a[0].tag == .string, a[1].tag == .string else {
             return noOverload(builtin, a)
         }
@@ -69,6 +61,17 @@ extension Machine {
             return .bool(text.count >= part.count && text.suffix(part.count).elementsEqual(part))
         default:
             return withRegex(a[1]) { machine, regex in machine.matches(a[0], regex) }
+        }
+    }
+
+    mutating func size(_ cell: Cell) -> Cell {
+        switch cell.tag {
+        case .error: return cell
+        case .string:
+            charge(bytes: cell.count)
+            return .int(CodePoints.count(cell.bytes))
+        case .bytes, .list, .map: return .int(cell.count)
+        default: return noOverload("size", cell)
         }
     }
 

@@ -17,8 +17,8 @@ extension Emitter {
             let source = self.operand(operand, scratch: dst)
             let operation: Instruction.Operation = isOptional ? .selectOptional : .select
             let name = constant(Value.string(field))
-            add(Instruction(operation, dst: dst, a: source, b: name))
-        case .presence(let operand, let field): presence(node, operand, field, into: dst)
+            add(Instruction(operation, dst: dst, a: source, b: name, count: place(of: id)))
+        case .presence(let operand, let field): presence(id, operand, field, into: dst)
         case .call(let function, let target, let arguments):
             call(node, function, target, arguments, into: dst)
         case .list(let elements, let optional):
@@ -44,17 +44,25 @@ extension Emitter {
         }
     }
 
+    /// Where the machine keeps the place of a field in the maps it was selected from: one for each
+    /// text, so that rules that read the same field share it.
+    private func place(of id: AST.NodeID) -> Int {
+        var hash: UInt32 = 2_166_136_261
+        for byte in ast.source[ast[id].range] { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        return Int(hash >> 16) & (Machine.places - 1)
+    }
+
     private mutating func presence(
-        _ node: AST.Node, _ operand: AST.NodeID, _ field: String, into dst: Int32
+        _ id: AST.NodeID, _ operand: AST.NodeID, _ field: String, into dst: Int32
     ) {
-        if case .slot(let slot)? = node.reference {
+        if case .slot(let slot)? = ast[id].reference {
             let register = register(ofSlot: slot)
             add(Instruction(.present, dst: dst, a: register))
             return
         }
         let source = self.operand(operand, scratch: dst)
         let name = constant(Value.string(field))
-        add(Instruction(.has, dst: dst, a: source, b: name))
+        add(Instruction(.has, dst: dst, a: source, b: name, count: place(of: operand)))
     }
 
     /// Evaluates nodes into neighbouring temporaries and gives the first.
@@ -85,9 +93,17 @@ extension Emitter {
 
     private static let binary: [Builtin: Instruction.Operation] = [
         .add: .add, .subtract: .subtract, .multiply: .multiply, .divide: .divide,
-        .modulo: .modulo, .equal: .equal, .notEqual: .notEqual, .less: .less,
-        .lessOrEqual: .lessOrEqual, .greater: .greater, .greaterOrEqual: .greaterOrEqual,
-        .isIn: .isIn, .index: .index,
+        .modulo: .modulo, .isIn: .isIn, .index: .index,
+    ]
+
+    private static let unary: [Builtin: Instruction.Operation] = [
+        .not: .not, .negate: .negate, .size: .size,
+    ]
+
+    private static let tests: [Builtin: Int] = [
+        .equal: Test.equal, .notEqual: Test.less | Test.greater | Test.unordered,
+        .less: Test.less, .lessOrEqual: Test.less | Test.equal,
+        .greater: Test.greater, .greaterOrEqual: Test.greater | Test.equal,
     ]
 
     private mutating func call(
@@ -95,8 +111,7 @@ extension Emitter {
         into dst: Int32
     ) {
         switch function {
-        case "_&&_": return logical(.andShort, .and, arguments, into: dst)
-        case "_||_": return logical(.orShort, .or, arguments, into: dst)
+        case "_&&_", "_||_": return chain(node, function, into: dst)
         case "_?_:_": return conditional(arguments, into: dst)
         default: break
         }
@@ -119,13 +134,21 @@ extension Emitter {
         {
             let text = operand(operands[0], scratch: dst)
             add(Instruction(.matches, dst: dst, a: text, b: regex))
+        } else if let orders = Self.tests[builtin], operands.count == 2 {
+            let left = operand(operands[0], scratch: dst)
+            let right = operand(operands[1])
+            test(left, right, orders, into: dst)
         } else if let operation = Self.binary[builtin], operands.count == 2 {
             let left = operand(operands[0], scratch: dst)
             let right = operand(operands[1])
-            add(Instruction(operation, dst: dst, a: left, b: right))
-        } else if builtin == .not || builtin == .negate, operands.count == 1 {
+            if operation == .isIn, let set = set(of: right) {
+                add(Instruction(.isInSet, dst: dst, a: left, b: set))
+            } else {
+                add(Instruction(operation, dst: dst, a: left, b: right))
+            }
+        } else if let operation = Self.unary[builtin], operands.count == 1 {
             let source = operand(operands[0], scratch: dst)
-            add(Instruction(builtin == .not ? .not : .negate, dst: dst, a: source))
+            add(Instruction(operation, dst: dst, a: source))
         } else {
             let first = contiguous(operands)
             add(
@@ -134,20 +157,32 @@ extension Emitter {
         }
     }
 
-    private mutating func logical(
-        _ short: Instruction.Operation, _ full: Instruction.Operation, _ arguments: [AST.NodeID],
-        into dst: Int32
-    ) {
-        let left = operand(arguments[0], scratch: dst)
-        if left == dst { markTest(decidedBy: short, dst) }
-        let jump = add(Instruction(short, dst: dst, a: left))
-        let right = operand(arguments[1])
-        add(Instruction(full, dst: dst, a: left, b: right))
-        land(jump)
+    /// A comparison; one with a constant, which ends up on the right, in the form made for its kind.
+    private mutating func test(_ left: Int32, _ right: Int32, _ orders: Int, into dst: Int32) {
+        var (left, right, orders) = (left, right, orders)
+        if left >= Register.constants, right < Register.constants {
+            swap(&left, &right)
+            let rest = orders & (Test.equal | Test.unordered)
+            orders =
+                rest | (orders & Test.less != 0 ? Test.greater : 0)
+                | (orders & Test.greater != 0 ? Test.less : 0)
+        }
+        var operation = Instruction.Operation.test
+        if left < Register.constants, right >= Register.constants {
+            switch constant(at: right).tag {
+            case .int, .duration, .bool: operation = .testInt
+            case .double: operation = .testDouble
+            case .string where orders & Test.less == orders & Test.greater >> 2:
+                operation = .testText
+            default: break
+            }
+        }
+        add(Instruction(operation, dst: dst, a: left, b: right, count: orders))
     }
 
     private mutating func conditional(_ arguments: [AST.NodeID], into dst: Int32) {
         let condition = operand(arguments[0], scratch: dst)
+        markTest(into: condition, readBy: Test.branches)
         let branch = add(Instruction(.branch, dst: dst, a: condition))
         let onError = add(Instruction(.jump))
         emit(arguments[1], into: dst)
@@ -175,16 +210,18 @@ extension Emitter {
         setLocal(firstLocal, variable)
         if hasTwo { setLocal(firstLocal + 1, variable + 1) }
         begin(loop.macro, state: state, into: dst)
+        // The test for another round is at the bottom: one jump in a round, not two.
+        var rounds = [add(Instruction(.jump))]
         let top = position
-        let next = add(Instruction(.next, dst: variable, a: state, count: hasTwo ? 1 : 0))
         if let filter = loop.filter {
             let condition = operand(filter)
-            add(Instruction(.branch, dst: dst, a: condition, b: top))
+            markTest(into: condition, readBy: Test.branches)
+            rounds.append(add(Instruction(.branch, dst: dst, a: condition)))
             exits.append(add(Instruction(.jump)))
         }
-        step(loop, variable: variable, top: top, into: dst, exits: &exits)
-        add(Instruction(.jump, b: top))
-        land(next)
+        step(loop, variable: variable, into: dst, rounds: &rounds, exits: &exits)
+        land(rounds)
+        add(Instruction(.next, dst: variable, a: state, b: top, count: hasTwo ? 1 : 0))
         if case .existsOne = loop.macro { add(Instruction(.oneEnd, dst: dst)) }
         if [.transformMap, .transformMapEntry].contains(loop.macro) {
             add(Instruction(.mapEnd, dst: dst))
@@ -206,15 +243,21 @@ extension Emitter {
     }
 
     private mutating func step(
-        _ loop: AST.Comprehension, variable: Int32, top: Int32, into dst: Int32, exits: inout [Int]
+        _ loop: AST.Comprehension, variable: Int32, into dst: Int32, rounds: inout [Int],
+        exits: inout [Int]
     ) {
         let body = operand(loop.body)
         switch loop.macro {
-        case .all: exits.append(add(Instruction(.all, dst: dst, a: body)))
-        case .exists: exits.append(add(Instruction(.exists, dst: dst, a: body)))
+        case .all:
+            markTest(into: body, readBy: Test.decidedByFalse)
+            exits.append(add(Instruction(.all, dst: dst, a: body)))
+        case .exists:
+            markTest(into: body, readBy: Test.decidedByTrue)
+            exits.append(add(Instruction(.exists, dst: dst, a: body)))
         case .existsOne: exits.append(add(Instruction(.one, dst: dst, a: body)))
         case .filter:
-            add(Instruction(.branch, dst: dst, a: body, b: top))
+            markTest(into: body, readBy: Test.branches)
+            rounds.append(add(Instruction(.branch, dst: dst, a: body)))
             exits.append(add(Instruction(.jump)))
             add(Instruction(.append, dst: dst, a: variable))
             exits.append(add(Instruction(.jump)))

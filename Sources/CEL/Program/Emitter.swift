@@ -10,7 +10,7 @@ struct Emitter {
     private var instructions: [Instruction] = []
     private var nodes: [Int32] = []
     private var constants: [Cell] = []
-    private var arenaBox: ArenaBox
+    let arenaBox: ArenaBox
     private var regexes: [Regex] = []
     private var regexOfPattern: [String: Int] = [:]
     private var hosts: [(name: String, body: Function.Body?)] = []
@@ -20,7 +20,8 @@ struct Emitter {
     private var localRegisters: [Int: Int32] = [:]
     private var nextTemporary: Int32 = 0
     private var mostTemporaries: Int32 = 0
-    private var currentNode: Int32 = 0
+    /// The node that instructions added now come from.
+    var currentNode: Int32 = 0
     /// Nodes that are the same whenever they are evaluated, and those that could not be folded.
     private var isConstant: [Bool] = []
     private var unfoldable: Set<AST.NodeID> = []
@@ -103,13 +104,13 @@ struct Emitter {
 
     var position: Int32 { Int32(instructions.count) }
 
-    /// If the last instruction is a comparison into `dst`, lets it take the short circuit that is
-    /// about to follow: nothing can jump between the two.
-    mutating func markTest(decidedBy short: Instruction.Operation, _ dst: Int32) {
+    /// If the last instruction is a comparison into `dst`, lets it do the work of the instruction
+    /// that is about to follow: nothing can jump between the two.
+    mutating func markTest(into dst: Int32, readBy reader: Int) {
         guard let last = instructions.indices.last, instructions[last].dst == dst else { return }
         switch instructions[last].operation {
-        case .less, .lessOrEqual, .greater, .greaterOrEqual, .equal, .notEqual:
-            instructions[last].count = short == .orShort ? 2 : 1
+        case .test, .testInt, .testDouble, .testText:
+            instructions[last].count |= UInt16(truncatingIfNeeded: reader)
         default: break
         }
     }
@@ -129,6 +130,8 @@ struct Emitter {
         constants.append(cell)
         return Register.constants + Int32(constants.count - 1)
     }
+
+    func constant(at register: Int32) -> Cell { constants[Int(register - Register.constants)] }
 
     mutating func constant(_ value: Value) -> Int32 {
         constant(arenaBox.arena.cell(of: value) ?? Cell(.error))

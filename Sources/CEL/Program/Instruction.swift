@@ -11,12 +11,18 @@ struct Instruction: BitwiseCopyable {
         case move
         /// dst = a ⊕ b, with the common kinds decided in place.
         case add, subtract, multiply, divide, modulo
-        case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
-        case not, negate, isIn, index
-        /// If a is false (true), dst = a and jump to b.
-        case andShort, orShort
-        /// dst = a && b, a || b, where a did not decide already.
-        case and, or
+        /// dst = whether the order of a and b is one of those in `count` (see ``Test``). The kinds
+        /// after `test` have the variable part in a and a constant in b: an int, bool or span of
+        /// time; a double; a string.
+        case test, testInt, testDouble, testText
+        case not, negate, isIn, index, size
+        /// dst = whether a is a key of the constant map b, which stands for a long list.
+        case isInSet
+        /// The terms of a chain of `&&` (`||`). The first term a becomes dst; the next ones are
+        /// taken into it. If one is false (true), so is dst, and b is next.
+        case andFirst, orFirst, andNext, orNext
+        /// If a is false (true), so is dst, and b is next; dst stays as it is otherwise.
+        case andPeek, orPeek
         /// Jump to b.
         case jump
         /// On true skip one, on false jump to b, else dst = the error and next.
@@ -33,9 +39,9 @@ struct Instruction: BitwiseCopyable {
         case map
         /// Marks the optional in dst as one that a list or map takes in only if present.
         case spread
-        /// dst = field (constant b) of a.
+        /// dst = field (constant b) of a; `count` is where the machine notes its place in a map.
         case select, selectOptional
-        /// dst = whether a has field (constant b).
+        /// dst = whether a has field (constant b); `count` as above.
         case has
         /// dst = whether slot a has a value.
         case present
@@ -46,7 +52,8 @@ struct Instruction: BitwiseCopyable {
         /// dst, dst + 1 = state of a loop over a. Skip two if it can be gone over, else dst is the
         /// error and next.
         case loop
-        /// The next element of loop a to dst (and dst + 1 if count is not 0); jump to b at the end.
+        /// The next element of loop a to dst (and dst + 1 if count is not 0), and jump to b; at the
+        /// end the next instruction follows.
         case next
         /// Accumulate a into dst; jump to b where that decides.
         case all, exists
@@ -71,6 +78,8 @@ struct Instruction: BitwiseCopyable {
         case trace
         /// The result is a.
         case finish
+
+        @inline(__always) var isOr: Bool { self == .orFirst || self == .orNext || self == .orPeek }
     }
 
     var operation: Operation
@@ -85,6 +94,34 @@ struct Instruction: BitwiseCopyable {
         self.dst = dst
         self.a = a
         self.b = b
+    }
+}
+
+/// What `count` says in a comparison: which orders of its operands make it true, and who reads it.
+enum Test {
+    static let less = 1
+    static let equal = 2
+    static let greater = 4
+    /// Neither of them: NaN with anything.
+    static let unordered = 8
+    static let orders = 15
+
+    /// The instruction after the test is the only one that reads the result, so the test may do its
+    /// work: a term of `&&` or `all`, which false decides; one of `||` or `exists`, which true
+    /// decides; or a branch.
+    static let decidedByFalse = 16
+    static let decidedByTrue = 32
+    static let branches = 48
+    static let readers = 48
+
+    /// The operator of a comparison that needs an order.
+    static func name(of orders: Int) -> StaticString {
+        switch orders {
+        case less: "<"
+        case less | equal: "<="
+        case greater: ">"
+        default: ">="
+        }
     }
 }
 
