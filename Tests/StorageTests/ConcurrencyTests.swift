@@ -89,7 +89,11 @@ import TrustInsights
         let refusals = Guarded<[Refusal]>([])
         together(3) { [engine = stage.engine] index in
             if index == 0 {
-                for load in loads.dropFirst() {
+                for (number, load) in loads.dropFirst().enumerated() {
+                    // However the threads are scheduled, the sets change while people are judged.
+                    _ = records.wait(milliseconds: 30_000) {
+                        $0.count >= 20 * (number + 1) ? true : nil
+                    }
                     for _ in 0..<6 {
                         _ = engine.perform(
                             Submission(

@@ -122,9 +122,13 @@ struct Cell: BitwiseCopyable {
             count: tag == .map ? 2 * count : count)
     }
 
-    /// Whether this is a value that a container can take in without a look at how deep it nests.
-    @inline(__always) var isPlain: Bool {
-        isValue && tag != .list && tag != .map && tag != .optional
+    /// Whether a list can take a value in as it is: with it the list nests no deeper than before.
+    @inline(__always) func takes(_ cell: Cell) -> Bool {
+        guard tag == .list, cell.isValue else { return false }
+        switch cell.tag {
+        case .list, .map, .optional: return max(cell.extra, 1) < extra
+        default: return true
+        }
     }
 
     /// Puts one more element behind those of a list, where its memory has room for it.
@@ -185,8 +189,13 @@ struct Arena: ~Copyable {
     private(set) var used = 0
     /// The most bytes that may be handed out.
     var limit: Int
+    /// The size of the first chunk; each is twice the one before, up to a megabyte.
+    private let chunk: Int
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, chunk: Int = 4096) {
+        self.limit = limit
+        self.chunk = chunk
+    }
 
     deinit {
         for chunk in chunks { chunk.deallocate() }
@@ -210,7 +219,7 @@ struct Arena: ~Copyable {
         repeat {
             current += 1
             if current == chunks.count {
-                let wanted = max(size, 4096 << min(current, 8))
+                let wanted = max(size, min(chunk << min(current, 16), 1 << 20))
                 chunks.append(.allocate(byteCount: wanted, alignment: 16))
             }
             cursor = chunks[current].baseAddress

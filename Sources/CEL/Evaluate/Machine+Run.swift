@@ -167,7 +167,7 @@ extension Machine {
                 }
             case .append:
                 let cell = Self.load(frame, constants, i.a)
-                if cell.isPlain, frame[Int(i.dst)].tag == .list {
+                if frame[Int(i.dst)].takes(cell) {
                     frame[Int(i.dst)].append(cell)
                     pc &+= 1
                 } else {
@@ -265,9 +265,9 @@ extension Machine {
     }
 
     private mutating func binary(_ i: Instruction, _ l: Cell, _ r: Cell, _ code: Code) -> Cell {
-        let l = resolve(l, i.a, code)
+        let l = l.isValue ? l : resolve(l, i.a, code)
         if l.isError { return l }
-        let r = resolve(r, i.b, code)
+        let r = r.isValue ? r : resolve(r, i.b, code)
         if r.isError { return r }
         switch i.operation {
         case .add: return add(l, r)

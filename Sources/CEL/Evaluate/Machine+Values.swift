@@ -131,7 +131,9 @@ extension Machine {
     mutating func contains(_ cell: Cell, in collection: Cell) -> Cell {
         switch collection.tag {
         case .list:
-            for (index, element) in collection.cells.enumerated() where areEqual(element, cell) {
+            let elements = collection.cells
+            for index in 0..<collection.count
+            where Self.sameText(elements[index], cell) ?? areEqual(elements[index], cell) {
                 charge(cells: index)
                 return .bool(true)
             }

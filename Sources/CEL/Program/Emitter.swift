@@ -34,7 +34,7 @@ struct Emitter {
     /// The memory of the constants; a box since the emitter is copied when it tries a folding.
     final class ArenaBox {
         var arena: Arena
-        init(limit: Int) { arena = Arena(limit: limit) }
+        init(limit: Int) { arena = Arena(limit: limit, chunk: 256) }
     }
 
     /// What `Code` is made of.

@@ -1,6 +1,6 @@
 """Measures another implementation of CEL from Python; prints the lines that cel-benchmark prints.
 
-usage: cel_peer.py cpp|rust FILE
+usage: peer.py cpp|rust FILE
 
 cpp is Google's C++ runtime (PyPI: cel-expr-python), rust is cel-rust (common-expression-language).
 A call from Python costs more than most expressions, so each is evaluated many times within one
@@ -123,7 +123,7 @@ def main():
         looped = peer.compile("[%s].all(i, %s)" % (", ".join(["0"] * ELEMENTS), case["cel"]))
         for program in (plain, looped):
             if peer.value(peer.evaluate(program, bound)) is not case["want"]:
-                sys.exit(f"cel_peer: {sys.argv[1]}: {case['name']} is not {case['want']}")
+                sys.exit(f"peer.py: {sys.argv[1]}: {case['name']} is not {case['want']}")
         line = {
             "name": case["name"],
             "form": "dyn",
