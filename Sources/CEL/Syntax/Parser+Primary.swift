@@ -46,7 +46,7 @@ extension Parser {
         if current.kind == .leftParen {
             return invocation(name, at: token, target: nil, from: start)
         }
-        return add(.identifier(name), start..<Int(token.end))
+        return add(.identifier(name), start..<Int(token.end), at: token)
     }
 
     private mutating func map(from opening: Token) -> AST.NodeID {
@@ -123,7 +123,7 @@ extension Parser {
         expect(.rightBrace, "}", opened: opening)
         return add(
             .structure(name: name, fields: fields, values: values, optional: optional),
-            start..<max(start, lastEnd))
+            start..<max(start, lastEnd), at: opening)
     }
 
     private mutating func literal() -> AST.NodeID {

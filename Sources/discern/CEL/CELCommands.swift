@@ -1,5 +1,6 @@
 import CEL
 import JSON
+import Policies
 
 /// The commands that try CEL itself, without policies.
 enum CELCommands {
@@ -35,7 +36,7 @@ enum CELCommands {
         for (name, text) in try variables(arguments, separator: "=") {
             let value: Value
             do throws(JSONError) {
-                value = JSONBridge.value(try JSONReader.parse(Array(text.utf8)))
+                value = Value(try JSONReader.parse(Array(text.utf8)))
             } catch {
                 throw UsageError("--var \(name): \(error.message) at offset \(error.offset)")
             }

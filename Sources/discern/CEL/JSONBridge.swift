@@ -2,27 +2,8 @@ import CEL
 import JSON
 import Time
 
-/// JSON to CEL values and back, as the command line shows them.
+/// CEL values as the command line shows them.
 enum JSONBridge {
-    /// Numbers without a point are ints, objects are maps with string keys.
-    static func value(_ json: JSONValue) -> Value {
-        switch json {
-        case .null: .null
-        case .bool(let value): .bool(value)
-        case .int(let value): .int(value)
-        case .uint(let value): .uint(value)
-        case .double(let value): .double(value)
-        case .string(let value): .string(value)
-        case .array(let elements): .list(elements.map(value))
-        case .object(let object):
-            .map(
-                ValueMap(
-                    object.members.map {
-                        ValueMap.Entry(key: .string($0.key), value: value($0.value))
-                    }))
-        }
-    }
-
     static func type(of value: Value) -> Type {
         switch value {
         case .bool: .bool
