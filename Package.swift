@@ -95,7 +95,7 @@ let package = Package(
         tests("TimeTests", ["Time"]),
         tests("LedgerTests", ["Ledger"]),
         tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
-        tests("PoliciesTests", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
+        tests("PoliciesTests", ["CEL", "CELConformance", "JSON", "Policies", "Scoring", "Time"]),
         tests("TrustInsightsTests", ["Policies", "Time", "TrustInsights"]),
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests(

@@ -89,6 +89,10 @@ public struct PlainMatch: Sendable {
 
     /// Whether the match is always taken: it has no condition, or one that is the literal true.
     package var isUnconditional: Bool {
+        Self.isUnconditional(condition, isNegated: isNegated)
+    }
+
+    static func isUnconditional(_ condition: Expression?, isNegated: Bool) -> Bool {
         guard let program = condition?.program else { return true }
         guard !isNegated, case .literal(.bool(true)) = program.ast[program.root].kind else {
             return false

@@ -61,6 +61,15 @@ private struct PlainRuleReader {
         var outputType: Type?
     }
 
+    /// What is known about an item of `match`, be it right or wrong.
+    struct ReadMatch {
+        /// Nil where it cannot be used.
+        var match: PlainMatch?
+        var outputType: Type?
+        /// Whether nothing after it can be reached.
+        var endsSearch = false
+    }
+
     mutating func block(_ node: YAMLNode, depth: Int) -> TypedBlock? {
         guard
             let fields = Fields(
@@ -86,16 +95,14 @@ private struct PlainRuleReader {
             let matches = items.map { inner.match($0, depth: depth) }
             scope = inner.scope
             let type = inner.agreedType(items, matches.map { $0?.outputType })
+            inner.checkReachable(items, matches)
             let block = PlainBlock(variables: variables, matches: matches.compactMap { $0?.match })
-            if block.matches.count == items.count { inner.checkReachable(items, block.matches) }
             return TypedBlock(block: block, outputType: type)
         }
         return block
     }
 
-    private mutating func match(
-        _ node: YAMLNode, depth: Int
-    ) -> (match: PlainMatch, outputType: Type?)? {
+    private mutating func match(_ node: YAMLNode, depth: Int) -> ReadMatch? {
         let known = ["condition", "output", "rule", "explanation"]
         guard
             let fields = Fields(
@@ -103,9 +110,8 @@ private struct PlainRuleReader {
                 sink: sink)
         else { return nil }
         let unless = fields[AdmissionPolicy.unless]
-        let condition = (unless ?? fields["condition"]).flatMap {
-            scope.compile($0, .condition)?.expression
-        }
+        let given = unless ?? fields["condition"]
+        let condition = given.flatMap { scope.compile($0, .condition)?.expression }
         let explanation = fields["explanation"].flatMap {
             scope.compile($0, .explanation)?.expression
         }
@@ -115,11 +121,21 @@ private struct PlainRuleReader {
                 "explanation can only be set on output match cases, not nested rules",
                 at: entry.keyRange, help: "give it to the matches inside")
         }
-        guard let (action, type) = action(fields, depth: depth) else { return nil }
-        let match = PlainMatch(
-            condition: condition, isNegated: unless != nil, action: action,
-            explanation: explanation, position: fields.headRange.start)
-        return (match, type)
+        let isUnconditional =
+            PlainMatch.isUnconditional(condition, isNegated: unless != nil)
+            && (given == nil) == (condition == nil)
+        guard let (action, type) = action(fields, depth: depth) else {
+            let isExpression = fields["output"]?.scalar.map { !$0.isNull } ?? false
+            return ReadMatch(endsSearch: isUnconditional && isExpression)
+        }
+        var read = ReadMatch(outputType: type, endsSearch: isUnconditional)
+        if case .block(let nested) = action, nested.mayGiveNone { read.endsSearch = false }
+        if given == nil || condition != nil {
+            read.match = PlainMatch(
+                condition: condition, isNegated: unless != nil, action: action,
+                explanation: explanation, position: fields.headRange.start)
+        }
+        return read
     }
 
     private mutating func action(_ fields: Fields, depth: Int) -> (PlainMatch.Action, Type?)? {
@@ -157,7 +173,8 @@ private struct PlainRuleReader {
                 .incompatibleOutputs,
                 "incompatible output types: block has output type \(type), but previous outputs "
                     + "have type \(expected)",
-                at: output?.range ?? head, place: output.map(scope.place) ?? head.start)
+                at: output.map { SourceRange(start: scope.place(of: $0), end: $0.range.end) }
+                    ?? head)
             break
         }
         return expected
@@ -187,22 +204,14 @@ private struct PlainRuleReader {
 
     /// Whatever follows a match that always gives a result can never be reached. The last such
     /// match is reported.
-    private func checkReachable(_ items: [YAMLNode], _ matches: [PlainMatch]) {
-        for (item, match) in zip(items, matches).dropLast().reversed() where match.isUnconditional {
-            switch match.action {
-            case .output:
-                sink.error(
-                    .unreachableRule, "match creates unreachable outputs",
-                    at: Self.headRange(item), help: "move it to the end")
-            case .block(let block):
-                guard !block.mayGiveNone else { continue }
-                let rule = Fields(match: item, sink: sink)?["rule"]
-                sink.error(
-                    .unreachableRule, "rule creates unreachable outputs",
-                    at: Self.headRange(rule ?? item), help: "move it to the end")
-            }
-            return
-        }
+    private func checkReachable(_ items: [YAMLNode], _ matches: [ReadMatch?]) {
+        let last = zip(items, matches).dropLast().last { $1?.endsSearch ?? false }
+        guard let (item, _) = last else { return }
+        let rule = Fields(match: item, sink: sink)?["rule"]
+        sink.error(
+            .unreachableRule,
+            "\(rule == nil ? "match" : "rule") creates unreachable outputs",
+            at: Self.headRange(rule ?? item), help: "move it to the end")
     }
 }
 

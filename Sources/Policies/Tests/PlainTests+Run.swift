@@ -11,7 +11,8 @@ extension PlainPolicy {
                 for entry in map.entries {
                     if case .string(let name) = entry.key { inputs.append((name, entry.value)) }
                 }
-            case .success(let value): return ["`context_expr` gives \(value), which has no fields"]
+            case .success(let value):
+                return ["`context_expr` gives \(value.text), which has no fields"]
             case .failure(let error): return ["`context_expr`: \(error.message)"]
             }
         }
@@ -26,7 +27,7 @@ extension PlainPolicy {
         case (.failure(let messages), .failure(let error)):
             if messages.isEmpty || messages.contains(where: error.message.contains) { return [] }
             return ["expected an error like \(messages), got: \(error.message)"]
-        case (.failure, .success(let value)): return ["expected an error, got \(value)"]
+        case (.failure, .success(let value)): return ["expected an error, got \(value.text)"]
         case (.result, .failure(let error)): return ["the policy failed: \(error.message)"]
         case (.result(let operand), .success(let given)): return compare(operand, given)
         }
@@ -39,7 +40,7 @@ extension PlainPolicy {
             // An optional result stands for what it holds.
             let held = if case .optional(let inner?) = given { inner } else { given }
             return expected == given || expected == held
-                ? [] : ["expected \(expected), got \(given)"]
+                ? [] : ["expected \(expected.text), got \(given.text)"]
         }
     }
 

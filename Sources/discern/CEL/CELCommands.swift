@@ -40,7 +40,7 @@ enum CELCommands {
             } catch {
                 throw UsageError("--var \(name): \(error.message) at offset \(error.offset)")
             }
-            let slot = try declare(name, JSONBridge.type(of: value), in: &environment)
+            let slot = try declare(name, type(of: value), in: &environment)
             values.append((slot, value))
         }
         guard let program = compile(expression, environment) else {
@@ -50,7 +50,7 @@ enum CELCommands {
         for (slot, value) in values { activation.set(slot, value) }
         switch program.evaluate(&activation).outcome {
         case .success(let value):
-            Terminal.print(JSONBridge.text(value))
+            Terminal.print(value.text)
             return ExitStatus.fine
         case .failure(let error):
             let diagnostic = Diagnostic(
@@ -117,6 +117,19 @@ enum CELCommands {
         for diagnostic in diagnostics {
             // The text ends its last line itself.
             Terminal.say(String(source.render(diagnostic).dropLast()))
+        }
+    }
+
+    private static func type(of value: Value) -> Type {
+        switch value {
+        case .bool: .bool
+        case .int: .int
+        case .uint: .uint
+        case .double: .double
+        case .string: .string
+        case .list: .list(.dyn)
+        case .map: .map(.string, .dyn)
+        default: .dyn
         }
     }
 }

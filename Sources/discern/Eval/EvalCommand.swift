@@ -153,10 +153,10 @@ enum EvalCommand {
         switch policy.evaluate(inputs) {
         case .success(.optional(let value?)):
             // A policy that may give no result gives an optional; what it holds is the result.
-            Terminal.print(JSONBridge.text(value))
+            Terminal.print(value.text)
             return ExitStatus.fine
         case .success(let value):
-            Terminal.print(JSONBridge.text(value))
+            Terminal.print(value.text)
             return ExitStatus.fine
         case .failure(let error):
             Terminal.say("the policy failed: \(error.message)")
