@@ -157,6 +157,10 @@ import Testing
             policy: "name: p\nrule: {match: [{output: \"{'a': (x «1»1)}\"}]}\n",
             findings: [Expected(1, "cel.syntax", "expected `)`, found `1`")]),
         Case(
+            testDescription: "one operator too many",
+            policy: "name: p\nrule: {match: [{output: \"[1 + «1»* 2, x]\"}]}\n",
+            findings: [Expected(1, "cel.syntax", "expected an expression, found `*`")]),
+        Case(
             testDescription: "an explanation where there is no output",
             policy: """
                 name: p

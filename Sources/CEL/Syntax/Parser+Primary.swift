@@ -26,12 +26,23 @@ extension Parser {
             return literal()
         default:
             unexpected("an expression")
-            // A closing bracket or comma is for whoever opened; anything else is skipped.
+            // A closing bracket or comma is for whoever opened; anything else is one token too many.
             switch token.kind {
             case .rightParen, .rightBracket, .rightBrace, .comma, .colon, .end: break
-            default: position += 1
+            default:
+                position += 1
+                if Self.beginsPrimary(current.kind) { return primary() }
             }
             return add(.invalid, token.range)
+        }
+    }
+
+    private static func beginsPrimary(_ kind: Token.Kind) -> Bool {
+        switch kind {
+        case .leftParen, .leftBracket, .leftBrace, .identifier, .int, .uint, .double, .string,
+            .bytes, .true, .false, .null:
+            true
+        default: false
         }
     }
 
