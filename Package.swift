@@ -58,7 +58,7 @@ let package = Package(
         // Floor 2: what a user writes
         module("Policies", ["CEL", "CYAML", "JSON", "Ledger", "Time"]),
         module("Scoring", ["JSON", "Policies"]),
-        module("CELConformance", ["CEL", "JSON", "Time"]),
+        module("CELConformance", ["CEL", "JSON", "Policies", "Time"]),
 
         // Floor 3: the domain, pure
         module("TrustInsights", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
@@ -100,7 +100,7 @@ let package = Package(
         tests("TimeTests", ["Time"]),
         tests("LedgerTests", ["Ledger"]),
         tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
-        tests("PoliciesTests", ["CEL", "JSON", "Policies", "Scoring", "Time"]),
+        tests("PoliciesTests", ["CEL", "CELConformance", "JSON", "Policies", "Scoring", "Time"]),
         tests("TrustInsightsTests", ["Policies", "Time", "TrustInsights"]),
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests(

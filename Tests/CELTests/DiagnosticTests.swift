@@ -41,7 +41,9 @@ struct DiagnosticTests {
         Case(
             "«attributes.amount + 1»", "cel.type.overload",
             help: "convert one side: `double(x)`, or write the number with a point"),
-        Case("«attributes.amount && true»", "cel.type.overload", help: "each operand must be bool"),
+        Case(
+            "«attributes.amount» && true", "cel.type.condition", help: "each operand must be bool"),
+        Case("«!attributes.amount»", "cel.type.overload", help: "the operand must be bool"),
         Case("«'a' == 1»", "cel.type.overload", help: "`dyn(x)` compares different types"),
         Case(
             "«true ? 1 : 'a'»", "cel.type.overload",
@@ -112,7 +114,7 @@ struct DiagnosticTests {
         #expect(
             SourceText(Array("true &&\n  groesse > 3".utf8), name: "rule.yaml").render(diagnostic)
                 == """
-                rule.yaml:2:3: error: `groesse` is not declared [cel.undeclared]
+                rule.yaml:2:3: error: undeclared reference to 'groesse' (in container '') [cel.undeclared]
                     groesse > 3
                     ^^^^^^^
 

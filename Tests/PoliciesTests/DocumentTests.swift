@@ -35,6 +35,14 @@ import Testing
         #expect(load.set?.policies.count == 2 && load.set?.tests.count == 2)
     }
 
+    @Test func thePlainExampleLoadsWithItsEnvironment() throws {
+        let policy = try #require(Self.blocks("yaml plain").first)
+        let environment = try #require(Self.blocks("yaml environment").first)
+        let load = plain(policy, config: environment)
+        #expect(load.diagnostics.isEmpty, "\(load.rendered())")
+        #expect(load.plainPolicy?.resultType == .optional(.string))
+    }
+
     @Test func expressionsHold() throws {
         let lines = try #require(Self.blocks("cel").first).split(separator: "\n")
         #expect(lines.count > 10)

@@ -51,10 +51,12 @@ struct Expected: Sendable {
     }
 }
 
-/// Loads one marked file and compares all findings with those expected, no more and no fewer.
+/// Loads one marked file and compares all findings with those expected, no more and no fewer. The
+/// marks are where the offending texts begin, or what else `reported` gives.
 func expectFindings(
     in marked: String, _ expected: [Expected], path: String = "p.yaml",
     beside others: [PolicyLoader.File] = [],
+    at reported: (PolicyDiagnostic) -> SourcePosition = { $0.range.start },
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
     let input = MarkedText(marked)
@@ -75,7 +77,7 @@ func expectFindings(
             "`\(finding.message)` should say `\(wanted.message)`", sourceLocation: sourceLocation)
         let place = input.places[wanted.mark]
         #expect(
-            finding.range.start == place, "mark \(wanted.mark) of `\(wanted.code)`\(description)",
+            reported(finding) == place, "mark \(wanted.mark) of `\(wanted.code)`\(description)",
             sourceLocation: sourceLocation)
     }
     let hasErrors = given.contains { $0.severity == .error }

@@ -1,82 +1,9 @@
 import CEL
-import Foundation
 import Policies
 import Testing
 
 /// Plain CEL policies: the standard grammar, with an environment beside it.
 @Suite struct PlainPolicyTests {
-    private static let folder =
-        ProcessInfo.processInfo.environment["DISCERN_CONFORMANCE"].map { $0 + "/cel-policy/" }
-
-    private func load(_ name: String) throws -> PolicyLoad {
-        let folder = try #require(Self.folder) + name + "/"
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-            .filter { $0.hasSuffix(".yaml") }
-        return PolicyLoader().load(
-            try names.map {
-                PolicyLoader.File(
-                    path: $0, bytes: Array(try Data(contentsOf: URL(filePath: folder + $0))))
-            })
-    }
-
-    static let accepted = [
-        "nested_rules_unconditional_chaining", "nested_rules_unconditional_chaining_optional",
-        "nested_rules_variable_shadowing", "restricted_destinations", "variable_type_propagation",
-        "yaml_parsing",
-    ]
-
-    @Test(.enabled(if: folder != nil), arguments: accepted)
-    func loads(_ name: String) throws {
-        let load = try load(name)
-        #expect(load.diagnostics == [], "\(load.rendered())")
-        #expect(load.set?.policies.count == 1)
-    }
-
-    /// Line and column of every finding.
-    static let refused: [(String, [String])] = [
-        ("errors", ["19:7", "20:12", "24:19", "25:7", "28:50", "30:27", "38:75"]),
-        ("errors_unreachable", ["28:9", "36:13"]),
-        ("nested_incompatible_outputs", ["22:9"]),
-    ]
-
-    @Test(.enabled(if: folder != nil), arguments: refused)
-    func refuses(_ name: String, _ places: [String]) throws {
-        let load = try load(name)
-        let given = load.diagnostics.map { "\($0.range.start.line):\($0.range.start.column)" }
-        #expect(Array(given.prefix(places.count)) == places, "\(load.rendered())")
-    }
-
-    @Test(.enabled(if: folder != nil)) func findsFaultsInBlockScalars() throws {
-        let load = try load("yaml_parsing_cel_error")
-        #expect(load.diagnostics.map(\.range.start.line) == [11, 15, 19, 23])
-    }
-
-    /// A triple-quoted string keeps the lines and the indentation of the file.
-    @Test(.enabled(if: folder != nil)) func readsBlockScalarsAsTheyStand() throws {
-        let set = try #require(try load("yaml_parsing").set)
-        guard case .plain(let policy)? = set.policies.first else { return }
-        let expected = [
-            "folded_unambiguous": "a string expression that is folded",
-            "folded_line_break": "a string expression that\n        is folded",
-            "folded_line_break_indent": "a string expression that\n          is folded",
-            "literal_line_break": "a string expression that\n        is a literal block",
-            "none": "no match encountered",
-        ]
-        for (id, text) in expected {
-            var activation = Activation(policy.environment)
-            activation.set(0, id)
-            var result: Value?
-            for match in policy.rule.matches where result == nil {
-                let holds = match.condition?.program.evaluate(&activation).value
-                guard holds == nil || holds == .bool(true) else { continue }
-                if case .output(let output) = match.action {
-                    result = output.program.evaluate(&activation).value
-                }
-            }
-            #expect(result == .string(text), "\(id)")
-        }
-    }
-
     @Test func outputsAreOfOneType() {
         expectFindings(
             in: """
@@ -88,7 +15,11 @@ import Testing
                     - output: "«1»'text'"
 
                 """,
-            [Expected(1, "policy.incompatibleOutputs", "this is `string`")])
+            [
+                Expected(
+                    1, "policy.incompatibleOutputs",
+                    "block has output type string, but previous outputs have type bool")
+            ])
     }
 
     @Test func withoutAnEnvironmentNamesMayBeAnything() {
@@ -103,6 +34,133 @@ import Testing
                     - output: «1»variables.sise
 
                 """,
-            [Expected(1, "cel.undeclared.field", "sise")])
+            [Expected(1, "cel.undeclared.field", "'variables'")])
+    }
+
+    /// The result for one input `x`, as text.
+    private func result(_ rule: String, x: Int64) throws -> String {
+        let load = plain("name: p\n" + rule, config: "variables: [{name: x, type: int}]")
+        let policy = try #require(load.plainPolicy, "\(load.rendered())")
+        return try policy.evaluate([("x", .int(x))]).get().text
+    }
+
+    struct Outcome: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let rule: String
+        /// For inputs the results.
+        let results: [Int64: String]
+    }
+
+    static let outcomes: [Outcome] = [
+        Outcome(
+            testDescription: "no match without a default gives none",
+            rule: "rule: {match: [{condition: x > 1, output: \"'a'\"}]}",
+            results: [2: "optional.of(\"a\")", 1: "optional.none()"]),
+        Outcome(
+            testDescription: "a nested block without a result goes on, if nothing led into it",
+            rule: """
+                rule:
+                  match:
+                    - rule: {match: [{condition: x > 1, output: "'a'"}]}
+                    - output: "'b'"
+                """,
+            results: [2: "\"a\"", 1: "\"b\""]),
+        Outcome(
+            testDescription: "the literal true is no condition",
+            rule: """
+                rule:
+                  match:
+                    - {condition: "true", rule: {match: [{condition: x > 1, output: "'a'"}]}}
+                    - output: "'b'"
+                """,
+            results: [2: "\"a\"", 1: "\"b\""]),
+        Outcome(
+            testDescription: "a nested block under a condition ends the search",
+            rule: """
+                rule:
+                  match:
+                    - {condition: x < 9, rule: {match: [{condition: x > 1, output: "'a'"}]}}
+                    - output: "'b'"
+                """,
+            results: [
+                2: "optional.of(\"a\")", 1: "optional.none()",
+                9: "optional.of(\"b\")",
+            ]),
+        Outcome(
+            testDescription: "what ends the search of a nested block does not end that around it",
+            rule: """
+                rule:
+                  match:
+                    - rule:
+                        match:
+                          - {condition: x < 9, rule: {match: [{condition: x > 1, output: "1"}]}}
+                          - output: "2"
+                    - output: "3"
+                """,
+            results: [2: "1", 1: "3", 9: "2"]),
+        Outcome(
+            testDescription: "inner variables hide outer ones, for their block alone",
+            rule: """
+                rule:
+                  variables: [{name: i, expression: "1"}, {name: j, expression: variables.i + 1}]
+                  match:
+                    - condition: x == 1
+                      rule:
+                        variables: [{name: i, expression: "'five'"}]
+                        match: [{output: "variables.i + string(variables.j)"}]
+                    - output: string(variables.i + variables.j)
+                """,
+            results: [1: "\"five2\"", 2: "\"3\""]),
+        Outcome(
+            testDescription: "a variable that is not read is not computed",
+            rule: """
+                rule:
+                  variables: [{name: bad, expression: 1 / x}]
+                  match:
+                    - {condition: x == 0, output: "0"}
+                    - output: variables.bad
+                """,
+            results: [0: "0", 1: "1"]),
+        Outcome(
+            testDescription: "an output that is an optional itself stays one",
+            rule: "rule: {match: [{condition: x > 1, output: optional.none()}]}",
+            results: [2: "optional.of(optional.none())", 1: "optional.none()"]),
+    ]
+
+    @Test(arguments: outcomes) func gives(_ outcome: Outcome) throws {
+        for (x, expected) in outcome.results {
+            #expect(try result(outcome.rule, x: x) == expected, "x = \(x)")
+        }
+    }
+
+    @Test func aFunctionWithoutABodyFailsByName() throws {
+        let load = plain(
+            "name: p\nrule: {match: [{output: place('x')}]}",
+            config: """
+                functions:
+                  - name: place
+                    overloads: [{id: p, args: [{type_name: string}], return: {type_name: string}}]
+                """)
+        let policy = try #require(load.plainPolicy, "\(load.rendered())")
+        guard case .failure(let error) = policy.evaluate([]) else {
+            Issue.record("there is nothing that could answer")
+            return
+        }
+        #expect(error.message.contains("`place` is declared without a body"))
+    }
+}
+
+/// Loads a plain policy with what lies beside it.
+func plain(_ policy: String, config: String? = nil, tests: String? = nil) -> PolicyLoad {
+    let files = [("policy.yaml", policy), ("config.yaml", config), ("tests.yaml", tests)]
+    return PolicyLoader().load(
+        files.compactMap { name, text in
+            text.map { PolicyLoader.File(path: name, bytes: Array($0.utf8)) }
+        })
+}
+
+extension PolicyLoad {
+    var plainPolicy: PlainPolicy? {
+        if case .plain(let policy)? = set?.policies.first { policy } else { nil }
     }
 }

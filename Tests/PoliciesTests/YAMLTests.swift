@@ -12,7 +12,7 @@ import Testing
             [Expected(1, "yaml.duplicateKey", "`kind` is given twice")]
         ),
         (
-            "name: a\nrule: {match: [{output: «1»&x '1'}, {condition: 'false', output: «2»*x}]}\n",
+            "name: a\nrule: {match: [{condition: 'true && true', output: «1»&x '1'}, {output: «2»*x}]}\n",
             [
                 Expected(1, "yaml.anchorOrAlias", "anchors"),
                 Expected(2, "yaml.anchorOrAlias", "aliases"),

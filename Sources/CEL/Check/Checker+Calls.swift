@@ -19,10 +19,11 @@ extension Checker {
         }
         var given: [Type] = receiver.map { [visit($0)] } ?? []
         for argument in arguments { given.append(visit(argument)) }
+        if name == "_&&_" || name == "_||_" { logical(arguments, given) }
         let options = overloads(name, isMember: receiver != nil)
         guard !options.isEmpty else {
             reference(id, name, [])
-            if !given.contains(.error) { undeclared(id, name, isMember: receiver != nil) }
+            undeclared(id, name, given, isMember: receiver != nil)
             return environment.checking == .strict ? .error : .dyn
         }
         if name == "math.greatest" || name == "math.least", given.count > 2 {
@@ -39,14 +40,18 @@ extension Checker {
         let areNumbers = shown.allSatisfy { $0.isDyn || [.int, .uint, .double].contains($0) }
         reference(id, name, areNumbers ? ["\(name)(numbers…)"] : [])
         guard areNumbers else {
-            if !given.contains(.error) { mismatch(id, name, options, given, isMember: false) }
+            mismatch(id, name, options, given, isMember: false)
             return environment.checking == .strict ? .error : .dyn
         }
         return shown.allSatisfy { $0 == shown[0] } ? shown[0] : .dyn
     }
 
     func overloads(_ name: String, isMember: Bool) -> [Function.Overload] {
-        var found = Library.functions[name]?.overloads.filter { $0.isMember == isMember } ?? []
+        var found =
+            Library.functions[name]?.overloads.filter {
+                $0.isMember == isMember
+                    && Library.allows(name, $0, in: environment.extensions)
+            } ?? []
         for function in environment.functions where function.name == name {
             found += function.overloads.filter { $0.isMember == isMember }
         }
@@ -77,7 +82,7 @@ extension Checker {
         reference(id, name, matching)
         if ["_/_", "_%_"].contains(name) { warnOfZero(id) }
         if let result { return result }
-        if !given.contains(.error) { mismatch(id, name, options, given, isMember: isMember) }
+        if name != "_&&_", name != "_||_" { mismatch(id, name, options, given, isMember: isMember) }
         return environment.checking == .strict ? .error : .dyn
     }
 
@@ -91,36 +96,46 @@ extension Checker {
         warn(ast[id].range, "cel.alwaysFails", "this can only fail: division by zero")
     }
 
-    private mutating func undeclared(_ id: AST.NodeID, _ name: String, isMember: Bool) {
+    /// Every operand must be bool; one that is not is reported by itself.
+    mutating func logical(_ operands: [AST.NodeID], _ given: [Type]) {
+        for (operand, type) in zip(operands, given) where !types.assign(type, to: .bool) {
+            mismatch(
+                operand, "cel.type.condition", expected: .bool, found: type,
+                help: "each operand must be bool")
+        }
+    }
+
+    private mutating func undeclared(
+        _ id: AST.NodeID, _ name: String, _ given: [Type], isMember: Bool
+    ) {
+        if !overloads(name, isMember: !isMember).isEmpty {
+            report(
+                id, "cel.undeclared.function", noOverload(name, given, isMember: isMember),
+                help: isMember ? "call it as `\(name)(…)`" : "call it as `x.\(name)(…)`")
+            return
+        }
         let known = Library.functions.filter { entry in
             entry.value.overloads.contains { $0.isMember == isMember }
         }.keys.filter { !$0.contains("_") && !$0.hasPrefix("@") }
-        let other = !overloads(name, isMember: !isMember).isEmpty
         let help =
-            other
-            ? (isMember ? "call it as `\(name)(…)`" : "call it as `x.\(name)(…)`")
-            : suggestion(name, Array(known) + environment.functions.map(\.name))
-        report(
-            ast[id].range, "cel.undeclared.function", "there is no function `\(name)`", help: help)
+            Library.missing(name, in: environment)
+            ?? suggestion(name, Array(known) + environment.functions.map(\.name))
+        report(id, "cel.undeclared.function", undeclaredReference(name), help: help)
+    }
+
+    func noOverload(_ name: String, _ given: [Type], isMember: Bool) -> String {
+        let parameters = given.dropFirst(isMember ? 1 : 0).map(shown).joined(separator: ", ")
+        let receiver = isMember ? given.first.map { shown($0) + "." } ?? "" : ""
+        return "found no matching overload for '\(name)' applied to '\(receiver)(\(parameters))'"
     }
 
     private mutating func mismatch(
         _ id: AST.NodeID, _ name: String, _ options: [Function.Overload], _ given: [Type],
         isMember: Bool
     ) {
-        let shown = given.map { types.resolve($0, isFinal: true) }
-        let list = { (types: ArraySlice<Type>) in
-            "(" + types.map(\.description).joined(separator: ", ") + ")"
-        }
-        let what: String
-        if let sign = Self.operatorSign(name) {
-            what = "`\(sign)` cannot be applied to \(list(shown[...]))"
-        } else if isMember {
-            what = "`\(shown[0]).\(name)` cannot be called with \(list(shown.dropFirst()))"
-        } else {
-            what = "`\(name)` cannot be called with \(list(shown[...]))"
-        }
-        report(ast[id].range, "cel.type.overload", what, help: help(name, shown, options))
+        report(
+            id, "cel.type.overload", noOverload(name, given, isMember: isMember),
+            help: help(name, given.map { types.resolve($0, isFinal: true) }, options))
     }
 
     private func help(_ name: String, _ given: [Type], _ options: [Function.Overload]) -> String? {
@@ -130,7 +145,7 @@ extension Checker {
                 ? "convert one side: `double(x)`, or write the number with a point"
                 : "convert one side: `int(x)` or `uint(x)`"
         }
-        if ["_&&_", "_||_", "!_"].contains(name) { return "each operand must be bool" }
+        if name == "!_" { return "the operand must be bool" }
         if name == "_?_:_" {
             return given.first == .bool || given.first?.isDyn == true
                 ? "both results must be of one type; `dyn(x)` allows different ones"

@@ -27,12 +27,34 @@ struct Checker {
 
     // MARK: Reports
 
+    /// Reports a node. Messages are those of other implementations of CEL, word for word; what
+    /// helps beyond them goes into `help`.
     mutating func report(
-        _ range: Range<Int>, _ code: String, _ message: String, help: String? = nil
+        _ id: AST.NodeID, at place: AST.NodeID? = nil, _ code: String, _ message: String,
+        help: String? = nil
     ) {
         guard isStrict, diagnostics.count < environment.limits.diagnostics else { return }
-        diagnostics.append(Diagnostic(range: range, code: code, message: message, help: help))
+        diagnostics.append(
+            Diagnostic(
+                range: ast[id].range, place: ast[place ?? id].place, code: code, message: message,
+                help: help))
     }
+
+    func undeclaredReference(_ name: String) -> String {
+        "undeclared reference to '\(name)' (in container '\(environment.container)')"
+    }
+
+    /// The type a value has and the one it should have.
+    mutating func mismatch(
+        _ id: AST.NodeID, _ code: String, expected: Type, found: Type, help: String? = nil
+    ) {
+        report(
+            id, code,
+            "expected type '\(shown(expected))' but found '\(shown(found))'", help: help)
+    }
+
+    /// A type as messages write it.
+    func shown(_ type: Type) -> String { types.resolve(type, isFinal: true).checkedName }
 
     mutating func warn(_ range: Range<Int>, _ code: String, _ message: String) {
         guard isStrict, diagnostics.count < environment.limits.diagnostics else { return }
@@ -41,7 +63,7 @@ struct Checker {
 
     /// The type of something wrong: `error` so that nothing else is said about it, or `dyn` where
     /// the evaluation shall find out.
-    private var wrong: Type { isStrict ? .error : .dyn }
+    var wrong: Type { isStrict ? .error : .dyn }
 
     // MARK: Nodes
 
@@ -128,9 +150,8 @@ struct Checker {
     private mutating func unwrapped(_ type: Type, _ id: AST.NodeID) -> Type {
         let inner = types.fresh()
         if types.assign(type, to: .optional(inner)) { return inner }
-        report(
-            ast[id].range, "cel.type", "expected an optional, found \(types.resolve(type))",
-            help: "leave out the `?`")
+        mismatch(
+            id, "cel.type", expected: .optional(type), found: type, help: "leave out the `?`")
         return wrong
     }
 
@@ -160,20 +181,20 @@ struct Checker {
             for (index, field) in fields.enumerated() {
                 guard let wanted = message.fields[field] else {
                     report(
-                        ast[values[index]].range, "cel.undeclared.field",
-                        "`\(candidate)` has no field `\(field)`",
+                        values[index], "cel.undeclared.field", "undefined field '\(field)'",
                         help: suggestion(field, message.fields.keys))
                     continue
                 }
                 if !types.assign(found[index], to: wanted) {
                     report(
-                        ast[values[index]].range, "cel.type",
-                        "field `\(field)` is \(wanted), not \(types.resolve(found[index]))")
+                        values[index], "cel.type",
+                        "expected type of field '\(field)' is '\(shown(wanted))' but provided "
+                            + "type is '\(shown(found[index]))'")
                 }
             }
             return message.type
         }
-        report(ast[id].range, "cel.undeclared.type", "`\(name)` is no type known here")
+        report(id, "cel.undeclared.type", undeclaredReference(name))
         return wrong
     }
 
@@ -182,6 +203,11 @@ struct Checker {
     /// Full names that a name may stand for, innermost container first.
     func candidates(_ name: String) -> [String] {
         if name.hasPrefix(".") { return [String(name.dropFirst())] }
+        if let first = name.split(separator: ".").first,
+            let full = environment.abbreviations[String(first)]
+        {
+            return [full + name.dropFirst(first.count)]
+        }
         guard !environment.container.isEmpty else { return [name] }
         var containers = environment.container.split(separator: ".")
         var names: [String] = []
@@ -241,9 +267,7 @@ struct Checker {
         }
         let names =
             scope.map(\.name) + environment.slots.map { String($0.path.prefix { $0 != "." }) }
-        report(
-            ast[id].range, "cel.undeclared", "`\(name)` is not declared",
-            help: suggestion(name, names))
+        report(id, "cel.undeclared", undeclaredReference(name), help: suggestion(name, names))
         return wrong
     }
 
@@ -262,7 +286,7 @@ struct Checker {
         }
         if let type = undeclaredField(id, operand, field) { return type }
         let operandType = visit(operand)
-        guard let type = fieldType(operandType, field, ast[id].range) else { return wrong }
+        guard let type = fieldType(operandType, field, id) else { return wrong }
         if case .optional = types.head(operandType) { return .optional(type) }
         return isOptional ? .optional(type) : type
     }
@@ -279,7 +303,7 @@ struct Checker {
             if ast[id].reference != nil { return .bool }
         }
         if undeclaredField(id, operand, field) != nil { return .bool }
-        _ = fieldType(visit(operand), field, ast[id].range)
+        _ = fieldType(visit(operand), field, id)
         return .bool
     }
 
@@ -296,117 +320,45 @@ struct Checker {
                 .map { String($0.path.dropFirst(start.count).prefix { $0 != "." }) }
             // A longer dotted name may still begin with this one.
             if siblings.contains(field) { return nil }
+            // To the language the prefix is no variable at all; people think of it as one.
+            let near = suggestion(field, siblings).map { "; " + $0 } ?? ""
             report(
-                ast[id].range, "cel.undeclared.field", "`\(candidate)` has no field `\(field)`",
-                help: suggestion(field, siblings))
+                id, at: root(of: operand), "cel.undeclared.field",
+                undeclaredReference(String(prefix.prefix { $0 != "." })),
+                help: "`\(candidate)` has no field `\(field)`" + near)
             return wrong
         }
         return nil
     }
 
-    private mutating func fieldType(_ operand: Type, _ field: String, _ range: Range<Int>) -> Type?
-    {
+    private func root(of id: AST.NodeID) -> AST.NodeID {
+        var id = id
+        while case .select(let operand, _, _) = ast[id].kind { id = operand }
+        return id
+    }
+
+    private mutating func fieldType(_ operand: Type, _ field: String, _ id: AST.NodeID) -> Type? {
         switch types.head(operand) {
         case .map(let key, let value):
             guard types.assign(.string, to: key) else {
                 report(
-                    range, "cel.type", "the keys of this map are \(types.resolve(key)), not string")
+                    id, "cel.type", "the keys of this map are '\(shown(key))', not 'string'")
                 return nil
             }
             return value
-        case .optional(let wrapped): return fieldType(wrapped, field, range)
+        case .optional(let wrapped): return fieldType(wrapped, field, id)
         case .object(let object):
             if let found = object.field(field) { return found.type }
             report(
-                range, "cel.undeclared.field", "`\(object.name)` has no field `\(field)`",
+                id, "cel.undeclared.field", "undefined field '\(field)'",
                 help: suggestion(field, object.fields.map(\.name)))
             return nil
         case .param, .dyn, .any, .error: return .dyn
         case let other:
             report(
-                range, "cel.type.select", "\(types.resolve(other)) has no fields, so no `\(field)`")
+                id, "cel.type.select",
+                "type '\(shown(other))' does not support field selection")
             return nil
-        }
-    }
-
-    // MARK: Comprehensions
-
-    private mutating func comprehension(_ id: AST.NodeID, _ loop: AST.Comprehension) -> Type {
-        let range = visit(loop.range)
-        if loop.macro == .optMap || loop.macro == .optFlatMap { return optional(id, loop, range) }
-        let (first, second) = variables(loop, range)
-        var variables = [(loop.variable, first)]
-        if let name = loop.secondVariable { variables.append((name, second)) }
-        return with(id, variables) { checker in
-            if let filter = loop.filter { checker.condition(filter) }
-            switch loop.macro {
-            case .all, .exists, .existsOne:
-                checker.condition(loop.body)
-                return .bool
-            case .filter:
-                checker.condition(loop.body)
-                return .list(first)
-            case .sortBy:
-                _ = checker.visit(loop.body)
-                return .list(first)
-            case .map, .transformList: return .list(checker.visit(loop.body))
-            case .transformMap: return .map(first, checker.visit(loop.body))
-            case .transformMapEntry:
-                let body = checker.visit(loop.body)
-                let entry = Type.map(checker.types.fresh(), checker.types.fresh())
-                if checker.types.assign(body, to: entry) { return entry }
-                checker.report(
-                    checker.ast[loop.body].range, "cel.type",
-                    "`transformMapEntry` needs a map of one entry, not \(checker.types.resolve(body))"
-                )
-                return checker.wrong
-            case .optMap, .optFlatMap: return .dyn
-            }
-        }
-    }
-
-    private mutating func optional(
-        _ id: AST.NodeID, _ loop: AST.Comprehension, _ range: Type
-    ) -> Type {
-        let inner = types.fresh()
-        if !types.assign(range, to: .optional(inner)) {
-            report(
-                ast[loop.range].range, "cel.type",
-                "`\(loop.macro.rawValue)` needs an optional, not \(types.resolve(range))")
-        }
-        return with(id, [(loop.variable, inner)]) { checker in
-            let body = checker.visit(loop.body)
-            if loop.macro == .optMap { return .optional(body) }
-            let result = Type.optional(checker.types.fresh())
-            if !checker.types.assign(body, to: result) {
-                checker.report(
-                    checker.ast[loop.body].range, "cel.type",
-                    "`optFlatMap` needs an optional, not \(checker.types.resolve(body))")
-            }
-            return result
-        }
-    }
-
-    private mutating func variables(_ loop: AST.Comprehension, _ range: Type) -> (Type, Type) {
-        let two = loop.secondVariable != nil
-        switch types.head(range) {
-        case .list(let element): return two ? (.int, element) : (element, element)
-        case .map(let key, let value): return (key, value)
-        case .dyn, .any, .error, .param: return (.dyn, .dyn)
-        case let other:
-            report(
-                ast[loop.range].range, "cel.type.range",
-                "`\(loop.macro.rawValue)` goes over a list or map, not \(types.resolve(other))")
-            return (wrong, wrong)
-        }
-    }
-
-    mutating func condition(_ id: AST.NodeID) {
-        let type = visit(id)
-        if !types.assign(type, to: .bool) {
-            report(
-                ast[id].range, "cel.type.condition",
-                "a condition must be bool, not \(types.resolve(type))")
         }
     }
 }

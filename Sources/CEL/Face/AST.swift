@@ -83,6 +83,9 @@ public struct AST: Sendable {
         public var kind: Kind
         /// Its source text: UTF-8 offsets. A macro call's range spans the call.
         public var range: Range<Int>
+        /// Where findings about it are reported: the offset of an operator's sign, of the dot of a
+        /// selection, of the `(` of a call; for all else its start.
+        public var place: Int
         /// Its type; `dyn` until checked.
         public var type: Type = .dyn
         /// What it refers to, where it is a name, a selection that is one, or a call.

@@ -12,20 +12,24 @@ public struct Diagnostic: Sendable, Equatable {
     public var severity: Severity
     /// The offending text: UTF-8 offsets into the source.
     public var range: Range<Int>
+    /// The offset whose line and column are reported, as other implementations of CEL report it:
+    /// an operator's sign rather than its operands. It need not lie in the range.
+    public var place: Int
     /// A stable code such as `cel.undeclared`.
     public var code: String
-    /// What is wrong: lower case, no full stop, user text in backticks.
+    /// What is wrong: lower case, no full stop. Findings of the type check have CEL's usual words.
     public var message: String
     /// What to do about it, where that is known.
     public var help: String?
 
-    /// A diagnostic.
+    /// A diagnostic. Without a `place` it is reported where its range begins.
     public init(
-        _ severity: Severity = .error, range: Range<Int>, code: String, message: String,
-        help: String? = nil
+        _ severity: Severity = .error, range: Range<Int>, place: Int? = nil, code: String,
+        message: String, help: String? = nil
     ) {
         self.severity = severity
         self.range = range
+        self.place = place ?? range.lowerBound
         self.code = code
         self.message = message
         self.help = help
@@ -39,9 +43,6 @@ public struct SourceText: Sendable {
     /// The name shown before the line number, such as a file name.
     public let name: String
     private let lineStarts: [Int]
-
-    /// Longer lines are cut on both sides of the place that is shown.
-    static let longestLine = 160
 
     /// A source of this name.
     public init(_ bytes: [UInt8], name: String = "<input>") {
@@ -75,30 +76,20 @@ public struct SourceText: Sendable {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// `name:line:column: error: message [code]`, the line, a caret below, the help.
+    /// `name:line:column: error: message [code]`, the line, a caret below the place and the
+    /// offending text underlined, the help.
     public func render(_ diagnostic: Diagnostic) -> String {
-        let (number, column) = position(of: diagnostic.range.lowerBound)
+        let (number, column) = position(of: diagnostic.place)
         var text = "\(name):\(number):\(column): \(diagnostic.severity.rawValue): "
         text += "\(diagnostic.message) [\(diagnostic.code)]\n"
-        // A control character or a tab would move the caret away from its place.
-        var scalars = line(number).unicodeScalars.map {
-            $0.value < 32 || $0.value == 127 ? " " : $0
-        }
-        let rest = scalars.count - (column - 1)
+        let start = position(of: diagnostic.range.lowerBound)
         let end = position(of: diagnostic.range.upperBound)
-        let wanted = end.line == number ? end.column - column : rest
-        var width = max(1, min(wanted, max(rest, 1)))
-        var indent = column - 1
-        if scalars.count > Self.longestLine {
-            let from = max(0, min(indent - 40, scalars.count - Self.longestLine))
-            scalars = Array(scalars[from..<min(scalars.count, from + Self.longestLine)])
-            indent -= from
-            width = max(1, min(width, scalars.count - indent))
-        }
-        var shown = String.UnicodeScalarView()
-        shown.append(contentsOf: scalars)
-        text += "  \(String(shown))\n  "
-        text += String(repeating: " ", count: indent) + String(repeating: "^", count: width) + "\n"
+        text +=
+            SourceExcerpt(
+                line: Array(line(number).unicodeScalars), place: column - 1,
+                from: start.line == number ? start.column - 1 : start.line < number ? 0 : nil,
+                to: end.line == number ? end.column - 1 : nil
+            ).text
         if let help = diagnostic.help { text += "  help: \(help)\n" }
         return text
     }

@@ -38,6 +38,12 @@ public struct Environment: Sendable {
 
     /// Names are looked up in this container first, then in its parents, then at the top.
     public var container = ""
+    /// Short names that stand for full ones, such as `Timestamp` for `google.protobuf.Timestamp`.
+    /// They go before everything else that the name could mean.
+    public var abbreviations: [String: String] = [:]
+    /// The extensions of CEL that expressions may use, each with the version of its functions;
+    /// nil allows all. Optionals and `cel.bind` are part of the language here.
+    public var extensions: [String: Int]?
     /// The limits that expressions compiled from now on obey.
     public var limits = Limits()
     /// Where the accessors of timestamps look zones up.
@@ -167,7 +173,7 @@ extension Environment {
         var checker = Checker(ast: ast, environment: self)
         checker.check()
         ast = checker.ast
-        diagnostics = checker.diagnostics.sorted { $0.range.lowerBound < $1.range.lowerBound }
+        diagnostics = checker.diagnostics.sorted { $0.place < $1.place }
         guard !diagnostics.contains(where: { $0.severity == .error }) else {
             return CompileResult(program: nil, diagnostics: diagnostics, ast: ast)
         }

@@ -67,6 +67,22 @@ extension Type: CustomStringConvertible {
         }
     }
 
+    /// The type as messages of the type check write it: as ``description``, but with short names
+    /// for times.
+    var checkedName: String {
+        switch self {
+        case .timestamp: "timestamp"
+        case .duration: "duration"
+        case .list(let element): "list(\(element.checkedName))"
+        case .map(let key, let value): "map(\(key.checkedName), \(value.checkedName))"
+        case .optional(let wrapped): "optional_type(\(wrapped.checkedName))"
+        case .type(let inner?): "type(\(inner.checkedName))"
+        case .abstract(let name, let parameters) where !parameters.isEmpty:
+            "\(name)(\(parameters.map(\.checkedName).joined(separator: ", ")))"
+        default: description
+        }
+    }
+
     /// The name that `type(x)` shows and compares; parameters are erased at run time.
     public var runtimeName: String {
         switch self {

@@ -17,19 +17,24 @@ extension Parser {
 
     /// The node of a macro call; nil where it is an ordinary call.
     mutating func expandMacro(
-        _ name: String, at nameRange: Range<Int>, target: AST.NodeID?, arguments: [AST.NodeID],
-        range: Range<Int>
+        _ name: String, at nameRange: Range<Int>, opening: Token, target: AST.NodeID?,
+        arguments: [AST.NodeID], range: Range<Int>
     ) -> AST.NodeID? {
         guard let target else {
-            return name == "has" || name == ".has" ? presence(arguments, nameRange, range) : nil
+            guard name == "has" || name == ".has" else { return nil }
+            return presence(arguments, nameRange, opening, range)
         }
         if case .identifier("cel") = ast[target].kind {
-            return celMacro(name, nameRange, arguments, range)
+            return celMacro(name, nameRange, opening, arguments, range)
         }
         guard let macro = Self.loops[name]?[arguments.count] else { return nil }
         let twoVariables =
             [.transformList, .transformMap, .transformMapEntry].contains(macro)
             || (arguments.count == 3 && [.all, .exists, .existsOne].contains(macro))
+        if let extensions {
+            if twoVariables, extensions["two-var-comprehensions"] == nil { return nil }
+            if macro == .sortBy, extensions["lists"].map({ $0 < 2 }) ?? true { return nil }
+        }
         guard let first = variable(arguments[0], of: name) else { return add(.invalid, range) }
         var second: String?
         if twoVariables {
@@ -46,14 +51,14 @@ extension Parser {
         let loop = AST.Comprehension(
             macro: macro, range: target, variable: first, secondVariable: second,
             filter: rest.count == 2 ? rest.first : nil, body: rest[rest.endIndex - 1])
-        return add(.comprehension(loop), range)
+        return add(.comprehension(loop), range, at: opening)
     }
 
     private mutating func presence(
-        _ arguments: [AST.NodeID], _ nameRange: Range<Int>, _ range: Range<Int>
+        _ arguments: [AST.NodeID], _ nameRange: Range<Int>, _ opening: Token, _ range: Range<Int>
     ) -> AST.NodeID {
         if arguments.count == 1, case .select(let operand, let field, _) = ast[arguments[0]].kind {
-            return add(.presence(operand: operand, field: field), range)
+            return add(.presence(operand: operand, field: field), range, at: opening)
         }
         if arguments.count == 1, case .invalid = ast[arguments[0]].kind {
             return add(.invalid, range)
@@ -74,7 +79,8 @@ extension Parser {
     }
 
     private mutating func celMacro(
-        _ name: String, _ nameRange: Range<Int>, _ arguments: [AST.NodeID], _ range: Range<Int>
+        _ name: String, _ nameRange: Range<Int>, _ opening: Token, _ arguments: [AST.NodeID],
+        _ range: Range<Int>
     ) -> AST.NodeID? {
         switch (name, arguments.count) {
         case ("bind", 3):
@@ -82,7 +88,8 @@ extension Parser {
                 return add(.invalid, range)
             }
             return add(
-                .bind(variable: variable, initial: arguments[1], body: arguments[2]), range)
+                .bind(variable: variable, initial: arguments[1], body: arguments[2]), range,
+                at: opening)
         case ("block", 2):
             guard case .list(let bindings, let optional) = ast[arguments[0]].kind,
                 optional.isEmpty

@@ -26,12 +26,23 @@ extension Parser {
             return literal()
         default:
             unexpected("an expression")
-            // A closing bracket or comma is for whoever opened; anything else is skipped.
+            // A closing bracket or comma is for whoever opened; anything else is one token too many.
             switch token.kind {
             case .rightParen, .rightBracket, .rightBrace, .comma, .colon, .end: break
-            default: position += 1
+            default:
+                position += 1
+                if Self.beginsPrimary(current.kind) { return primary() }
             }
             return add(.invalid, token.range)
+        }
+    }
+
+    private static func beginsPrimary(_ kind: Token.Kind) -> Bool {
+        switch kind {
+        case .leftParen, .leftBracket, .leftBrace, .identifier, .int, .uint, .double, .string,
+            .bytes, .true, .false, .null:
+            true
+        default: false
         }
     }
 
@@ -46,7 +57,7 @@ extension Parser {
         if current.kind == .leftParen {
             return invocation(name, at: token, target: nil, from: start)
         }
-        return add(.identifier(name), start..<Int(token.end))
+        return add(.identifier(name), start..<Int(token.end), at: token)
     }
 
     private mutating func map(from opening: Token) -> AST.NodeID {
@@ -123,7 +134,7 @@ extension Parser {
         expect(.rightBrace, "}", opened: opening)
         return add(
             .structure(name: name, fields: fields, values: values, optional: optional),
-            start..<max(start, lastEnd))
+            start..<max(start, lastEnd), at: opening)
     }
 
     private mutating func literal() -> AST.NodeID {

@@ -4,6 +4,8 @@ struct Parser {
     let source: [UInt8]
     let limits: Limits
     let expandsMacros: Bool
+    /// See ``Environment/extensions``.
+    let extensions: [String: Int]?
     var ast = AST()
     private(set) var diagnostics: [Diagnostic] = []
     private(set) var tokens: [Token] = []
@@ -16,6 +18,7 @@ struct Parser {
         self.source = source
         limits = environment.limits
         expandsMacros = environment.expandsMacros
+        extensions = environment.extensions
     }
 
     mutating func parse() -> AST {
@@ -68,12 +71,18 @@ struct Parser {
     mutating func expect(_ kind: Token.Kind, _ name: String, opened: Token) {
         if accept(kind) || gaveUp { return }
         unexpected("`\(name)`", help: "to close the `\(text(opened))` of offset \(opened.start)")
-        recover()
+        if ahead(1) == kind {
+            // One token too many.
+            position += 2
+            return
+        }
+        // The bracket counts as closed: what can follow a closed one is read on from there.
+        recover { $0 == .dot || $0 == .question || Self.isOperator($0) }
         _ = accept(kind)
     }
 
-    /// Skips to a comma or closing bracket of this level.
-    mutating func recover() {
+    /// Skips to a comma or closing bracket of this level, or another token that will do.
+    mutating func recover(orAt stops: (Token.Kind) -> Bool = { _ in false }) {
         var depth = 0
         while true {
             switch current.kind {
@@ -83,10 +92,15 @@ struct Parser {
                 if depth == 0 { return }
                 depth -= 1
             case .comma where depth == 0: return
+            case let kind where depth == 0 && stops(kind): return
             default: break
             }
             position += 1
         }
+    }
+
+    private static func isOperator(_ kind: Token.Kind) -> Bool {
+        kind == .and || kind == .or || binary(kind) != nil
     }
 
     // MARK: Reports and nodes
@@ -113,8 +127,11 @@ struct Parser {
             help: token.kind == .reserved ? "`\(text(token))` is a reserved word" : help)
     }
 
-    mutating func add(_ kind: AST.Kind, _ range: Range<Int>) -> AST.NodeID {
-        var node = AST.Node(kind: kind, range: range)
+    mutating func add(
+        _ kind: AST.Kind, _ range: Range<Int>, at place: Token? = nil
+    ) -> AST.NodeID {
+        var node = AST.Node(
+            kind: kind, range: range, place: place.map { Int($0.start) } ?? range.lowerBound)
         ast.nodes.append(node)
         let id = AST.NodeID(ast.nodes.count - 1)
         node.depth = (ast.children(of: id).map { ast[$0].depth }.max() ?? 0) + 1
@@ -141,6 +158,7 @@ struct Parser {
         let condition = chain(.or, "_||_") { parser in
             parser.chain(.and, "_&&_") { $0.relation(minimum: 1) }
         }
+        let question = current
         guard accept(.question) else { return condition }
         let whenTrue = chain(.or, "_||_") { parser in
             parser.chain(.and, "_&&_") { $0.relation(minimum: 1) }
@@ -150,7 +168,7 @@ struct Parser {
             return condition
         }
         let whenFalse = expression()
-        return call("_?_:_", [condition, whenTrue, whenFalse])
+        return call("_?_:_", [condition, whenTrue, whenFalse], at: question)
     }
 
     private mutating func enter() -> Bool {
@@ -169,23 +187,32 @@ struct Parser {
         let first = operand(&self)
         guard current.kind == kind else { return first }
         var operands = [first]
-        while accept(kind) { operands.append(operand(&self)) }
-        return balance(operands[...], name)
+        var signs: [Token] = []
+        while current.kind == kind {
+            signs.append(current)
+            position += 1
+            operands.append(operand(&self))
+        }
+        return balance(operands[...], signs, name)
     }
 
-    private mutating func balance(_ operands: ArraySlice<AST.NodeID>, _ name: String) -> AST.NodeID
-    {
+    private mutating func balance(
+        _ operands: ArraySlice<AST.NodeID>, _ signs: [Token], _ name: String
+    ) -> AST.NodeID {
         guard operands.count > 1 else { return operands[operands.startIndex] }
         let middle = operands.startIndex + (operands.count + 1) / 2
-        let left = balance(operands[..<middle], name)
-        let right = balance(operands[middle...], name)
-        return call(name, [left, right])
+        let left = balance(operands[..<middle], signs, name)
+        let right = balance(operands[middle...], signs, name)
+        return call(name, [left, right], at: signs[middle - 1])
     }
 
-    private mutating func call(_ name: String, _ arguments: [AST.NodeID]) -> AST.NodeID {
+    private mutating func call(
+        _ name: String, _ arguments: [AST.NodeID], at sign: Token
+    ) -> AST.NodeID {
         let start = ast[arguments[0]].range.lowerBound
         return add(
-            .call(function: name, target: nil, arguments: arguments), start..<max(start, lastEnd))
+            .call(function: name, target: nil, arguments: arguments), start..<max(start, lastEnd),
+            at: sign)
     }
 
     private static func binary(_ kind: Token.Kind) -> (name: String, precedence: Int)? {
@@ -209,12 +236,10 @@ struct Parser {
     private mutating func relation(minimum: Int) -> AST.NodeID {
         var left = unary()
         while let (name, precedence) = Self.binary(current.kind), precedence >= minimum, !gaveUp {
+            let sign = current
             position += 1
             let right = precedence == 3 ? unary() : relation(minimum: precedence + 1)
-            let start = ast[left].range.lowerBound
-            left = add(
-                .call(function: name, target: nil, arguments: [left, right]),
-                start..<max(start, lastEnd))
+            left = call(name, [left, right], at: sign)
         }
         return left
     }
@@ -243,18 +268,18 @@ struct Parser {
         var operand = primary()
         while !gaveUp {
             let start = ast[operand].range.lowerBound
+            let sign = current
             if accept(.dot) {
-                operand = selection(of: operand, from: start)
+                operand = selection(of: operand, from: start, at: sign)
             } else if current.kind == .leftBracket {
-                let opening = current
                 position += 1
                 let isOptional = accept(.question)
                 let index = expression()
-                expect(.rightBracket, "]", opened: opening)
+                expect(.rightBracket, "]", opened: sign)
                 operand = add(
                     .call(
                         function: isOptional ? "_[?_]" : "_[_]", target: nil,
-                        arguments: [operand, index]), start..<max(start, lastEnd))
+                        arguments: [operand, index]), start..<max(start, lastEnd), at: sign)
             } else if current.kind == .leftBrace, let name = typeName(operand) {
                 operand = structure(name, from: start)
             } else {
@@ -264,7 +289,9 @@ struct Parser {
         return operand
     }
 
-    private mutating func selection(of operand: AST.NodeID, from start: Int) -> AST.NodeID {
+    private mutating func selection(
+        of operand: AST.NodeID, from start: Int, at dot: Token
+    ) -> AST.NodeID {
         let isOptional = accept(.question)
         let token = current
         switch token.kind {
@@ -280,7 +307,7 @@ struct Parser {
         }
         return add(
             .select(operand: operand, field: name, isOptional: isOptional),
-            start..<max(start, lastEnd))
+            start..<max(start, lastEnd), at: dot)
     }
 
     mutating func invocation(
@@ -292,11 +319,13 @@ struct Parser {
         let range = start..<max(start, lastEnd)
         if expandsMacros, !gaveUp,
             let expanded = expandMacro(
-                name, at: token.range, target: target, arguments: arguments, range: range)
+                name, at: token.range, opening: opening, target: target, arguments: arguments,
+                range: range)
         {
             return expanded
         }
-        return add(.call(function: name, target: target, arguments: arguments), range)
+        return add(
+            .call(function: name, target: target, arguments: arguments), range, at: opening)
     }
 
     mutating func arguments(

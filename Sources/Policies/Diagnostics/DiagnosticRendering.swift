@@ -1,3 +1,4 @@
+import CEL
 import JSON
 
 extension PolicyLoad {
@@ -37,6 +38,7 @@ extension PolicyDiagnostic {
             "message": .string(message),
             "help": help.map(JSONValue.string) ?? .null,
             "file": .string(file),
+            "place": Self.json(place),
             "start": Self.json(range.start),
             "end": Self.json(range.end),
         ])
@@ -48,7 +50,7 @@ extension PolicyDiagnostic {
 
     /// `file:line:column: error: message [code]`.
     public var headline: String {
-        "\(file):\(range.start.line):\(range.start.column): \(severity.rawValue): \(message) [\(code)]"
+        "\(file):\(place.line):\(place.column): \(severity.rawValue): \(message) [\(code)]"
     }
 }
 
@@ -57,9 +59,6 @@ private struct DiagnosticText {
     let finding: PolicyDiagnostic
     let text: SourceText?
     let colour: Bool
-
-    /// Longer lines are cut on both sides of the place.
-    private static let longestLine = 160
 
     var rendered: String {
         var result = headline + "\n"
@@ -71,32 +70,20 @@ private struct DiagnosticText {
     private var headline: String {
         guard colour else { return finding.headline }
         let paint = finding.severity == .error ? "\u{1B}[1;31m" : "\u{1B}[1;35m"
-        let place = "\(finding.file):\(finding.range.start.line):\(finding.range.start.column):"
+        let place = "\(finding.file):\(finding.place.line):\(finding.place.column):"
         return "\u{1B}[1m\(place)\u{1B}[0m \(paint)\(finding.severity.rawValue):\u{1B}[0m "
             + "\(finding.message) [\(finding.code)]"
     }
 
     private func excerpt(of text: SourceText) -> String {
-        // A tab or a control character would move the caret away from its place.
-        var line = text.line(finding.range.start.line).map {
-            $0.value < 32 || $0.value == 127 ? " " : $0
-        }
+        let number = finding.place.line
+        let line = text.line(number)
         guard !line.isEmpty else { return "" }
-        var indent = finding.range.start.column - 1
-        let end =
-            finding.range.end.line == finding.range.start.line
-            ? finding.range.end.column - 1 : line.count
-        var width = max(1, min(end, line.count) - indent)
-        if line.count > Self.longestLine {
-            let from = max(0, min(indent - 40, line.count - Self.longestLine))
-            line = Array(line[from..<min(line.count, from + Self.longestLine)])
-            indent -= from
-            width = max(1, min(width, line.count - indent))
-        }
-        var shown = String.UnicodeScalarView()
-        shown.append(contentsOf: line)
-        let caret =
-            String(repeating: " ", count: max(indent, 0)) + String(repeating: "^", count: width)
-        return "  \(String(shown))\n  \(caret)\n"
+        let (start, end) = (finding.range.start, finding.range.end)
+        return SourceExcerpt(
+            line: line, place: finding.place.column - 1,
+            from: start.line == number ? start.column - 1 : start.line < number ? 0 : nil,
+            to: end.line == number ? end.column - 1 : nil
+        ).text
     }
 }

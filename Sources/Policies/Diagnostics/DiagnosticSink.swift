@@ -25,9 +25,10 @@ package final class DiagnosticSink {
     }
 
     package func error(
-        _ code: Code, _ message: String, at range: SourceRange, help: String? = nil
+        _ code: Code, _ message: String, at range: SourceRange, place: SourcePosition? = nil,
+        help: String? = nil
     ) {
-        add(.error, code.rawValue, message, range, help)
+        add(.error, code.rawValue, message, range, at: place, help)
     }
 
     package func warning(
@@ -38,7 +39,7 @@ package final class DiagnosticSink {
 
     package func add(
         _ severity: Severity, _ code: String, _ message: String, _ range: SourceRange,
-        _ help: String?
+        at place: SourcePosition? = nil, _ help: String?
     ) {
         // Counted apart: a hundred warnings must not hide the error after them.
         guard counts[severity, default: 0] < PolicyLimits.diagnosticsPerFile else {
@@ -49,14 +50,14 @@ package final class DiagnosticSink {
         diagnostics.append(
             PolicyDiagnostic(
                 severity: severity, code: code, message: message, help: help, file: file,
-                range: range))
+                range: range, place: place))
     }
 
     /// Everything found, in file order, and how much was left out.
     package func finish() -> [PolicyDiagnostic] {
         // Sorting by place alone would let equal places change order between runs.
         var result = diagnostics.enumerated().sorted {
-            ($0.element.range.start, $0.offset) < ($1.element.range.start, $1.offset)
+            ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
         }.map(\.element)
         for severity in [Severity.error, .warning] {
             guard let count = suppressed[severity], let last = result.last else { continue }

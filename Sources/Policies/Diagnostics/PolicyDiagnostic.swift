@@ -12,18 +12,22 @@ public struct PolicyDiagnostic: Sendable, Hashable {
     public let severity: Severity
     /// A stable name of the kind of finding, such as `unknownKey`.
     public let code: String
-    /// What is wrong: lower case, no full stop, user text in backticks.
+    /// What is wrong: lower case, no full stop. User text is in backticks, but in messages that
+    /// all implementations of CEL word alike.
     public let message: String
     /// What would help; nil where nothing is to be said.
     public let help: String?
     /// The file, as given to the loader.
     public let file: String
-    /// Where in the file.
+    /// The offending text.
     public let range: SourceRange
+    /// The place that is reported: where the range begins, but an operator's sign rather than its
+    /// operands, and so on, as other implementations of CEL report it.
+    public let place: SourcePosition
 
     package init(
         severity: Severity, code: String, message: String, help: String? = nil, file: String,
-        range: SourceRange
+        range: SourceRange, place: SourcePosition? = nil
     ) {
         self.severity = severity
         self.code = code
@@ -31,5 +35,6 @@ public struct PolicyDiagnostic: Sendable, Hashable {
         self.help = help
         self.file = file
         self.range = range
+        self.place = place ?? range.start
     }
 }

@@ -24,6 +24,8 @@ public enum PolicyLimits {
     public static let variables = 200
     /// The deepest nesting of `rule` blocks.
     public static let ruleDepth = 10
+    /// The most variables and nested rules of one plain policy, together.
+    public static let nestedExpressions = 100
     /// The longest single expression, in bytes.
     public static let expressionBytes = 10_000
     /// The most values that `values:` of an attribute may list.

@@ -28,6 +28,11 @@ struct ExpressionScope {
 
     let sink: DiagnosticSink
     let checks: ExpressionChecks
+    /// Whether what can only fail is refused. Plain policies may have it, as they may elsewhere.
+    var refusesFailing = true
+    /// How many variables and nested rules there may be together; nil where other limits hold.
+    var nestedLimit: Int?
+    private var nestedCount = 0
     private(set) var environment: Environment
     private(set) var variables: [Variable] = []
     /// For each slot of a variable, the variable's index.
@@ -64,8 +69,10 @@ struct ExpressionScope {
     func declaration(ofVariable index: Int) -> SourceRange? { variableRanges[index] }
 
     /// Declares a variable under the name, hiding an outer one of the same name.
-    mutating func declare(_ name: String, _ node: YAMLNode, nameRange: SourceRange) -> Variable? {
+    mutating func declare(_ name: String, _ node: YAMLNode, nameNode: YAMLNode) -> Variable? {
+        let nameRange = nameNode.range
         let compiled = compile(node, .variable)
+        countNested("variable", at: nameRange, place: place(of: nameNode))
         if visible[name] != nil { environment.hide("variables." + name) }
         let slot = environment.slots.count
         declared += 1
@@ -89,6 +96,31 @@ struct ExpressionScope {
         variables.append(variable)
         checks.note(program, slot: slot)
         return variable
+    }
+
+    /// Counts a variable or a nested rule.
+    mutating func countNested(_ what: String, at range: SourceRange, place: SourcePosition) {
+        nestedCount += 1
+        guard let nestedLimit, nestedCount == nestedLimit + 1 else { return }
+        sink.error(
+            .tooMany, "\(what) exceeds nested expression limit", at: range, place: place,
+            help: "at most \(nestedLimit) variables and nested rules")
+    }
+
+    /// Where findings about the value of a node are reported.
+    func place(of node: YAMLNode) -> SourcePosition {
+        node.scalar.map { ScalarMap($0, range: node.range, source: sink.text).place }
+            ?? node.range.start
+    }
+
+    /// Reports a variable of a name that the block has already. Its expression is checked as well.
+    mutating func refuse(_ name: String, again node: YAMLNode?, at range: SourceRange) {
+        if let node { _ = compile(node, .variable) }
+        countNested("variable", at: range, place: range.start)
+        sink.error(
+            .duplicateName,
+            "invalid variable declaration: overlapping identifier for name 'variables.\(name)'",
+            at: range, help: "a block declares each name once")
     }
 
     /// Compiles the expression of a node; nil where it cannot be used, with the reasons in the sink.
@@ -126,18 +158,20 @@ struct ExpressionScope {
     private func report(_ result: CompileResult, _ map: ScalarMap) {
         let failing = "cel.alwaysFails"
         for finding in result.diagnostics {
-            let isError = finding.severity == .error || finding.code == failing
+            let isError =
+                finding.severity == .error || finding.code == failing && refusesFailing
             sink.add(
                 isError ? .error : .warning, finding.code, finding.message,
-                map.range(utf8: finding.range), finding.help)
+                map.range(utf8: finding.range), at: map.position(utf8: finding.place),
+                finding.help)
         }
         guard let program = result.program else { return }
         let known = result.diagnostics.filter { $0.code == failing }.map(\.range)
         for failure in ConstantFailures(program: program).find()
         where !known.contains(where: { $0.overlaps(failure.range) }) {
             sink.add(
-                .error, failing, "this can only fail: \(failure.message)",
-                map.range(utf8: failure.range), nil)
+                refusesFailing ? .error : .warning, failing,
+                "this can only fail: \(failure.message)", map.range(utf8: failure.range), nil)
         }
     }
 

@@ -3,32 +3,57 @@ import CEL
 /// The names a plain policy may use.
 struct PlainEnvironment {
     let nodes: [YAMLNode]
+    /// Functions that the caller has a body for.
+    let functions: [Function]
 
-    /// The variables and functions that `config.yaml` and its like declare. What is wrong in them
-    /// shows where the policy uses it: an environment belongs to another program.
+    /// What `config.yaml` and its like declare, all of them together. What is wrong in them shows
+    /// where the policy uses it: an environment belongs to another program.
     func make() -> Environment {
         var environment = Environment()
+        var extensions: [String: Int] = [:]
         for node in nodes {
+            for item in Self.items(node, "extensions") {
+                guard let name = Self.text(item, "name") else { continue }
+                extensions[name] = max(extensions[name] ?? 0, Self.version(item))
+            }
+            if let container = Self.text(node, "container") { environment.container = container }
+            for item in Self.items(node, "imports") {
+                guard let name = Self.text(item, "name"), let short = Imports.shortName(name)
+                else { continue }
+                environment.abbreviations[short] = name
+            }
             for variable in Self.items(node, "variables") {
                 guard let name = Self.text(variable, "name") else { continue }
-                let type = Self.value(variable, "type") ?? variable
                 // Several files may declare a name; the first one counts.
-                _ = try? environment.declare(name, Self.type(type, depth: 0))
+                _ = try? environment.declare(name, Self.type(ofVariable: variable))
             }
-            for function in Self.items(node, "functions") {
-                guard let name = Self.text(function, "name"),
-                    !environment.functions.contains(where: { $0.name == name })
-                else { continue }
-                environment.declare(
-                    Function(
-                        name: name,
-                        overloads: Self.items(function, "overloads").map(Self.overload)))
-            }
+            for function in Self.items(node, "functions") { declare(function, in: &environment) }
         }
+        environment.extensions = extensions
         return environment
     }
 
-    /// Only declared: what a function of another program does is not known here.
+    private static func version(_ node: YAMLNode) -> Int {
+        let text = text(node, "version") ?? "0"
+        return text == "latest" ? .max : Int(text) ?? 0
+    }
+
+    private func declare(_ node: YAMLNode, in environment: inout Environment) {
+        guard let name = Self.text(node, "name"),
+            !environment.functions.contains(where: { $0.name == name })
+        else { return }
+        let overloads = Self.items(node, "overloads").map(Self.overload)
+        let body = functions.first { $0.name == name }?.body ?? Self.nobody(name)
+        environment.declare(Function(name: name, overloads: overloads, body: body))
+    }
+
+    private static func nobody(_ name: String) -> Function.Body {
+        let message =
+            "`\(name)` is declared without a body: only the program that the policy is for can "
+            + "call it"
+        return { _ in .failure(EvaluationError(.hostFunction, message)) }
+    }
+
     private static func overload(_ node: YAMLNode) -> Function.Overload {
         let target = value(node, "target").map { [type($0, depth: 0)] } ?? []
         return Function.Overload(
@@ -36,6 +61,12 @@ struct PlainEnvironment {
             parameters: target + items(node, "args").map { type($0, depth: 0) },
             result: value(node, "return").map { type($0, depth: 0) } ?? .dyn,
             isMember: !target.isEmpty)
+    }
+
+    /// The type stands in the declaration itself, or below `type`.
+    private static func type(ofVariable node: YAMLNode) -> Type {
+        text(node, "type_name") == nil
+            ? value(node, "type").map { type($0, depth: 0) } ?? .dyn : type(node, depth: 0)
     }
 
     private static func value(_ node: YAMLNode, _ key: String) -> YAMLNode? {
@@ -52,28 +83,28 @@ struct PlainEnvironment {
         return items
     }
 
+    /// `{type_name: list, params: […]}`, or short `int` or `list(int)`.
     private static func type(_ node: YAMLNode, depth: Int) -> Type {
         guard depth < 10 else { return .dyn }
-        if let name = node.scalar?.text { return named(name, []) }
+        if let text = node.scalar?.text { return named(text) }
         guard let name = text(node, "type_name") else { return .dyn }
-        return named(name, items(node, "params").map { type($0, depth: depth + 1) })
+        if text(node, "is_type_param") == "true" { return .param(name) }
+        let parts = items(node, "params").map { type($0, depth: depth + 1) }
+        switch (name, parts.count) {
+        case (_, 0): return named(name)
+        case ("list", 1): return .list(parts[0])
+        case ("map", 2): return .map(parts[0], parts[1])
+        case ("optional_type", 1): return .optional(parts[0])
+        case ("type", 1): return .type(parts[0])
+        default: return .abstract(name, parts)
+        }
     }
 
-    private static func named(_ name: String, _ parameters: [Type]) -> Type {
-        switch name {
-        case "bool": .bool
-        case "int": .int
-        case "uint": .uint
-        case "double": .double
-        case "string": .string
-        case "bytes": .bytes
-        case "null_type": .null
-        case "timestamp", "google.protobuf.Timestamp": .timestamp
-        case "duration", "google.protobuf.Duration": .duration
-        case "list": .list(parameters.first ?? .dyn)
-        case "map": .map(parameters.first ?? .dyn, parameters.dropFirst().first ?? .dyn)
-        default: .dyn
-        }
+    /// What a message of another program holds is not known here.
+    private static func named(_ text: String) -> Type {
+        guard let type = Type(text: text) else { return .dyn }
+        if case .abstract(_, []) = type { return .dyn }
+        return type
     }
 
     /// Without a `config.yaml` every name that occurs may be anything.

@@ -5,65 +5,72 @@ struct PlainPolicyReader {
     let sink: DiagnosticSink
     /// The roots of `config.yaml` and its like in the same folder.
     let environments: [YAMLNode]
+    let options: PlainOptions
 
     static let keys = ["name", "description", "display_name", "imports", "metadata", "rule"]
 
     /// Nil where anything is refused, with the reasons in the sink.
     func read(_ root: YAMLNode, source: PolicySource) -> PlainPolicy? {
+        let isAdmission = options.readsAdmissionPolicies && AdmissionPolicy.isOne(root)
+        let root = isAdmission ? AdmissionPolicy.plain(root) : root
         guard let fields = Fields(root, "a policy", keys: Self.keys, sink: sink) else { return nil }
         let name = fields.requiredString("name")
         guard let rule = fields.required("rule") else { return nil }
-        checkImports(fields)
-        let environment =
+        let imports = Imports(sink: sink).read(fields)
+        var environment =
             environments.isEmpty
             ? PlainEnvironment.anyNames(in: rule, sink: sink)
-            : PlainEnvironment(nodes: environments).make()
+            : PlainEnvironment(nodes: environments, functions: options.functions).make()
+        environment.abbreviations.merge(imports) { $1 }
         let checks = ExpressionChecks(unstored: [], outcomeSlot: nil, slotNames: [:])
-        var reader = PlainRuleReader(
-            scope: ExpressionScope(environment: environment, checks: checks, sink: sink),
-            sink: sink)
+        var scope = ExpressionScope(environment: environment, checks: checks, sink: sink)
+        scope.refusesFailing = false
+        scope.nestedLimit = options.nestedLimit
+        var reader = PlainRuleReader(scope: scope, sink: sink, isAdmission: isAdmission)
         let block = reader.block(rule, depth: 1)
         guard let name, let block, !sink.hasErrors else { return nil }
+        let type = block.outputType ?? .dyn
         return PlainPolicy(
             name: name, description: fields.string("description") ?? "",
-            environment: reader.scope.environment, rule: block, source: source)
+            environment: reader.scope.environment, rule: block.block,
+            resultType: block.block.mayGiveNone ? .optional(type) : type, source: source)
     }
+}
 
-    /// Imports name types of other systems; only their spelling can be checked here.
-    private func checkImports(_ fields: Fields) {
-        for item in fields.items("imports") {
-            guard let entry = Fields(item, "an import", keys: ["name"], sink: sink),
-                let name = entry.requiredString("name"), let node = entry["name"],
-                let scalar = node.scalar
-            else { continue }
-            let trimmed = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            let isFine = trimmed.split(separator: ".", omittingEmptySubsequences: false).allSatisfy
-            {
-                !$0.isEmpty && $0.utf8.allSatisfy(Names.isWord)
-            }
-            guard !isFine else { continue }
-            let map = ScalarMap(scalar, range: node.range, source: sink.text)
-            let place = map.position(atScalar: 0)
-            sink.error(
-                .badName, "`\(trimmed)` is no name of the form `qualified.name`",
-                at: SourceRange(start: place, end: node.range.end))
-        }
-    }
+/// What the reading of plain policies depends on beside the files.
+package struct PlainOptions: Sendable {
+    /// Functions that an environment may declare and that have a body here.
+    package var functions: [Function] = []
+    /// The most variables and nested rules of one policy.
+    package var nestedLimit = PolicyLimits.nestedExpressions
+    /// Whether `kind: ValidatingAdmissionPolicy` is read.
+    package var readsAdmissionPolicies = false
+
+    package init() {}
 }
 
 /// Reads `rule:` of a plain policy.
 private struct PlainRuleReader {
     var scope: ExpressionScope
     let sink: DiagnosticSink
-    /// The type of the outputs so far; all others must have it too.
-    private var outputType: Type?
+    let isAdmission: Bool
 
-    init(scope: ExpressionScope, sink: DiagnosticSink) {
-        self.scope = scope
-        self.sink = sink
+    /// A block and the type of its first output; nil where that could not be read.
+    struct TypedBlock {
+        var block: PlainBlock
+        var outputType: Type?
     }
 
-    mutating func block(_ node: YAMLNode, depth: Int) -> PlainBlock? {
+    /// What is known about an item of `match`, be it right or wrong.
+    struct ReadMatch {
+        /// Nil where it cannot be used.
+        var match: PlainMatch?
+        var outputType: Type?
+        /// Whether nothing after it can be reached.
+        var endsSearch = false
+    }
+
+    mutating func block(_ node: YAMLNode, depth: Int) -> TypedBlock? {
         guard
             let fields = Fields(
                 node, "a rule", keys: ["id", "description", "variables", "match"], sink: sink)
@@ -78,82 +85,112 @@ private struct PlainRuleReader {
             return nil
         }
         var inner = self
-        let block = scope.nested { scope -> PlainBlock in
+        let block = scope.nested { scope -> TypedBlock in
             inner.scope = scope
             let variables = VariableReader(sink: inner.sink).read(fields, scope: &inner.scope)
             let items = fields.items("match")
             if items.isEmpty {
                 inner.sink.error(.emptyRule, "`match` lists no rules", at: list.range)
             }
-            let matches = items.compactMap { inner.match($0, depth: depth) }
-            inner.checkReachable(items, matches)
+            let matches = items.map { inner.match($0, depth: depth) }
             scope = inner.scope
-            return PlainBlock(variables: variables, matches: matches)
+            let type = inner.agreedType(items, matches.map { $0?.outputType })
+            inner.checkReachable(items, matches)
+            let block = PlainBlock(variables: variables, matches: matches.compactMap { $0?.match })
+            return TypedBlock(block: block, outputType: type)
         }
-        outputType = inner.outputType
         return block
     }
 
-    private mutating func match(_ node: YAMLNode, depth: Int) -> PlainMatch? {
+    private mutating func match(_ node: YAMLNode, depth: Int) -> ReadMatch? {
+        let known = ["condition", "output", "rule", "explanation"]
         guard
             let fields = Fields(
-                node, "a match", keys: ["condition", "output", "rule", "explanation"], sink: sink)
+                node, "a match", keys: isAdmission ? known + [AdmissionPolicy.unless] : known,
+                sink: sink)
         else { return nil }
-        let condition = fields["condition"].flatMap { scope.compile($0, .condition)?.expression }
-        let action: PlainMatch.Action?
-        switch (fields["output"], fields["rule"]) {
-        case (let output?, nil): action = self.output(output).map(PlainMatch.Action.output)
-        case (nil, let rule?): action = nestedBlock(rule, depth: depth + 1)
-        case (_?, _?):
-            sink.error(
-                .invalidValue, "a match has `output` or `rule`, not both",
-                at: fields.entry("rule")?.keyRange ?? fields.headRange)
-            action = nil
-        case (nil, nil):
-            sink.error(
-                .emptyRule, "the match has neither `output` nor `rule`", at: fields.headRange)
-            action = nil
-        }
+        let unless = fields[AdmissionPolicy.unless]
+        let given = unless ?? fields["condition"]
+        let condition = given.flatMap { scope.compile($0, .condition)?.expression }
         let explanation = fields["explanation"].flatMap {
             scope.compile($0, .explanation)?.expression
         }
-        return action.map {
-            PlainMatch(
-                condition: condition, action: $0, explanation: explanation,
-                position: fields.headRange.start)
+        if explanation != nil, fields.has("rule"), let entry = fields.entry("explanation") {
+            sink.error(
+                .invalidValue,
+                "explanation can only be set on output match cases, not nested rules",
+                at: entry.keyRange, help: "give it to the matches inside")
         }
-    }
-
-    /// A nested block is held against the outputs before it as a whole, where it begins.
-    private mutating func nestedBlock(_ rule: YAMLNode, depth: Int) -> PlainMatch.Action? {
-        let before = outputType
-        outputType = nil
-        let block = block(rule, depth: depth)
-        let inner = outputType
-        outputType = before
-        if let inner { agree(inner, at: Self.headRange(rule)) }
-        return block.map(PlainMatch.Action.block)
-    }
-
-    private mutating func output(_ node: YAMLNode) -> Expression? {
-        guard let compiled = scope.compile(node, .output) else { return nil }
-        let start = compiled.expression.position
-        agree(
-            compiled.expression.program.resultType,
-            at: SourceRange(start: start, end: max(start, node.range.end)))
-        return compiled.expression
-    }
-
-    private mutating func agree(_ type: Type, at range: SourceRange) {
-        guard let expected = outputType else {
-            outputType = type
-            return
+        let isUnconditional =
+            PlainMatch.isUnconditional(condition, isNegated: unless != nil)
+            && (given == nil) == (condition == nil)
+        guard let (action, type) = action(fields, depth: depth) else {
+            let isExpression = fields["output"]?.scalar.map { !$0.isNull } ?? false
+            return ReadMatch(endsSearch: isUnconditional && isExpression)
         }
-        if expected != type, expected != .dyn, type != .dyn {
+        var read = ReadMatch(outputType: type, endsSearch: isUnconditional)
+        if case .block(let nested) = action, nested.mayGiveNone { read.endsSearch = false }
+        if given == nil || condition != nil {
+            read.match = PlainMatch(
+                condition: condition, isNegated: unless != nil, action: action,
+                explanation: explanation, position: fields.headRange.start)
+        }
+        return read
+    }
+
+    private mutating func action(_ fields: Fields, depth: Int) -> (PlainMatch.Action, Type?)? {
+        switch (fields["output"], fields["rule"]) {
+        case (let output?, nil):
+            return scope.compile(output, .output).map {
+                (.output($0.expression), $0.expression.program.resultType)
+            }
+        case (nil, let rule?):
+            let nested = block(rule, depth: depth + 1)
+            let head = Self.headRange(rule)
+            scope.countNested("rule", at: head, place: head.start)
+            return nested.map { (.block($0.block), $0.outputType) }
+        case (_?, _?):
+            sink.error(
+                .invalidValue, "only the rule or the output may be set",
+                at: fields.entry("rule")?.keyRange ?? fields.headRange)
+        case (nil, nil):
+            sink.error(
+                .emptyRule, "match does not specify a rule or output", at: fields.headRange)
+        }
+        return nil
+    }
+
+    /// The type of the outputs: the first one that is known. The others must go with it; a nested
+    /// block is held against it as a whole, where it begins.
+    private func agreedType(_ items: [YAMLNode], _ types: [Type?]) -> Type? {
+        guard let expected = types.first(where: { $0 != nil }) ?? nil else { return nil }
+        for (item, type) in zip(items, types) {
+            guard let type, !Self.go(type, expected) else { continue }
+            guard let fields = Fields(match: item, sink: sink) else { continue }
+            let output = fields["output"]
+            let head = fields["rule"].map(Self.headRange) ?? item.range
             sink.error(
                 .incompatibleOutputs,
-                "outputs must be of one type: this is `\(type)`, those before are `\(expected)`",
-                at: range)
+                "incompatible output types: block has output type \(type), but previous outputs "
+                    + "have type \(expected)",
+                at: output.map { SourceRange(start: scope.place(of: $0), end: $0.range.end) }
+                    ?? head)
+            break
+        }
+        return expected
+    }
+
+    /// Whether values of both types may come from one place.
+    private static func go(_ left: Type, _ right: Type) -> Bool {
+        switch (left, right) {
+        case (.dyn, _), (_, .dyn), (.any, _), (_, .any), (.error, _), (_, .error): true
+        case (.list(let left), .list(let right)), (.optional(let left), .optional(let right)):
+            go(left, right)
+        case (.map(let leftKey, let left), .map(let rightKey, let right)):
+            go(leftKey, rightKey) && go(left, right)
+        case (.wrapper(let scalar), let other), (let other, .wrapper(let scalar)):
+            other == scalar || other == .null || other == .wrapper(scalar)
+        default: left == right
         }
     }
 
@@ -165,29 +202,23 @@ private struct PlainRuleReader {
         }
     }
 
-    /// Whatever follows a match that always gives a result can never be reached; nor can anything
-    /// come of a condition that is the literal false.
-    private func checkReachable(_ items: [YAMLNode], _ matches: [PlainMatch]) {
-        guard items.count == matches.count else { return }
-        for (index, match) in matches.enumerated() where index + 1 < matches.count {
-            guard Self.alwaysGives(match) else { continue }
-            var range = Self.headRange(items[index])
-            if case .block = match.action, case .mapping(let entries) = items[index].content,
-                let rule = entries.first(where: { $0.key == "rule" })
-            {
-                range = Self.headRange(rule.value)
-            }
-            sink.error(
-                .unreachableRule, "what follows this match can never be reached", at: range,
-                help: "move it to the end")
-        }
+    /// Whatever follows a match that always gives a result can never be reached. The last such
+    /// match is reported.
+    private func checkReachable(_ items: [YAMLNode], _ matches: [ReadMatch?]) {
+        let last = zip(items, matches).dropLast().last { $1?.endsSearch ?? false }
+        guard let (item, _) = last else { return }
+        let rule = Fields(match: item, sink: sink)?["rule"]
+        sink.error(
+            .unreachableRule,
+            "\(rule == nil ? "match" : "rule") creates unreachable outputs",
+            at: Self.headRange(rule ?? item), help: "move it to the end")
     }
+}
 
-    private static func alwaysGives(_ match: PlainMatch) -> Bool {
-        guard match.condition == nil else { return false }
-        switch match.action {
-        case .output: return true
-        case .block(let block): return block.matches.contains(where: alwaysGives)
-        }
+extension Fields {
+    /// A mapping that has been read before.
+    fileprivate init?(match node: YAMLNode, sink: DiagnosticSink) {
+        guard case .mapping(let entries) = node.content else { return nil }
+        self.init(node, "a match", keys: entries.map(\.key), sink: sink)
     }
 }

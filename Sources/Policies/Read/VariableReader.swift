@@ -12,19 +12,19 @@ struct VariableReader {
             else { continue }
             let name = entry.requiredString("name")
             let expression = entry.required("expression")
-            guard let name, let nameRange = entry["name"]?.range else {
+            guard let name, let nameNode = entry["name"] else {
                 if let expression { _ = scope.compile(expression, .variable) }
                 continue
             }
-            guard Names.checkIdentifier(name, "the variable", at: nameRange, sink) else { continue }
+            guard Names.checkIdentifier(name, "the variable", at: nameNode.range, sink) else {
+                continue
+            }
             guard seen.insert(name).inserted else {
-                sink.error(
-                    .duplicateName, "the variable `\(name)` is declared twice in this block",
-                    at: entry.headRange)
+                scope.refuse(name, again: expression, at: entry.headRange)
                 continue
             }
             guard let expression else { continue }
-            if let variable = scope.declare(name, expression, nameRange: nameRange) {
+            if let variable = scope.declare(name, expression, nameNode: nameNode) {
                 result.append(variable)
             }
         }

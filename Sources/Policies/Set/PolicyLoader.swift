@@ -19,13 +19,15 @@ public struct PolicyLoader: Sendable {
 
     /// The zones that `zone:` may name; nil accepts any name that looks like one.
     public var zones: ZoneDatabase?
+    /// How plain policies are read.
+    package var plain = PlainOptions()
 
     /// A loader.
     public init(zones: ZoneDatabase? = nil) { self.zones = zones }
 
     /// Loads files, in whatever order they are given. The result depends on paths and bytes alone.
     public func load(_ files: [File]) -> PolicyLoad {
-        var run = LoadRun(zones: zones)
+        var run = LoadRun(zones: zones, plain: plain)
         run.open(files)
         run.readModels()
         run.readPolicies()
@@ -39,6 +41,7 @@ public struct PolicyLoader: Sendable {
 /// One pass over the files of a set. Models come first, since policies name them; tests last.
 private struct LoadRun {
     let zones: ZoneDatabase?
+    let plain: PlainOptions
     private var open: [OpenFile] = []
     private var models: [ModelFile] = []
     private var entries: [PolicySet.Entry] = []
@@ -46,7 +49,10 @@ private struct LoadRun {
     private var roles: [String: (LoadedFile.Role, String?)] = [:]
     private var twice: [PolicyDiagnostic] = []
 
-    init(zones: ZoneDatabase?) { self.zones = zones }
+    init(zones: ZoneDatabase?, plain: PlainOptions) {
+        self.zones = zones
+        self.plain = plain
+    }
 
     private struct OpenFile {
         let file: YAMLFile
@@ -71,8 +77,10 @@ private struct LoadRun {
             let yaml = YAMLFile(path: file.path, bytes: file.bytes)
             let source = PolicySource(
                 path: file.path, bytes: file.bytes, digest: SHA256.hash(file.bytes).hex)
-            open.append(
-                OpenFile(file: yaml, source: source, role: FileRole.of(yaml, path: file.path)))
+            let isAdmission =
+                plain.readsAdmissionPolicies && (yaml.root.map(AdmissionPolicy.isOne) ?? false)
+            let role = isAdmission ? .plain : FileRole.of(yaml, path: file.path)
+            open.append(OpenFile(file: yaml, source: source, role: role))
         }
     }
 
@@ -104,8 +112,9 @@ private struct LoadRun {
                     ReviewPolicyReader(sink: sink, zones: zones)
                         .read(root, source: entry.source).map(Policy.reviewPrompt)
                 default:
-                    PlainPolicyReader(sink: sink, environments: environments(beside: entry))
-                        .read(root, source: entry.source).map(Policy.plain)
+                    PlainPolicyReader(
+                        sink: sink, environments: environments(beside: entry), options: plain
+                    ).read(root, source: entry.source).map(Policy.plain)
                 }
             guard let policy else { continue }
             entries.append(PolicySet.Entry(policy: policy, source: entry.source))

@@ -23,8 +23,10 @@ public struct PlainTests: Sendable {
         public let name: String
         /// `input:`, in file order; a name may have dots.
         public let input: [(name: String, value: Operand)]
+        /// `context_expr:`, an expression over nothing whose fields are inputs as well.
+        public let context: String?
         /// `output:`.
-        public let output: Operand
+        public let output: Expectation
         /// Where the test starts in the file.
         public let position: SourcePosition
     }
@@ -35,6 +37,15 @@ public struct PlainTests: Sendable {
         case value(JSONValue)
         /// `expr: …`, an expression over nothing.
         case expression(String)
+    }
+
+    /// What a test expects.
+    public enum Expectation: Sendable {
+        /// A result.
+        case result(Operand)
+        /// `error_set: […]`: a failure whose message contains one of the texts; any, if there are
+        /// none.
+        case failure([String])
     }
 }
 
@@ -53,7 +64,8 @@ struct PlainTestReader {
     private func test(in node: YAMLNode) -> (name: String, test: PlainTests.Test)? {
         guard
             let fields = Fields(
-                node, "a test", keys: ["name", "description", "input", "output"], sink: sink)
+                node, "a test",
+                keys: ["name", "description", "input", "context_expr", "output"], sink: sink)
         else { return nil }
         let name = fields.requiredString("name")
         let input = fields.mapping("input").compactMap { entry in
@@ -63,18 +75,35 @@ struct PlainTestReader {
             sink.error(.noExpectation, "the test states no `output`", at: fields.headRange)
             return nil
         }
-        guard let name, let output = operand(node, "an output") else { return nil }
+        guard let name, let output = expectation(node) else { return nil }
         return (
             name,
             PlainTests.Test(
-                name: name, input: input, output: output, position: fields.headRange.start)
+                name: name, input: input, context: fields.string("context_expr"), output: output,
+                position: fields.headRange.start)
         )
     }
 
-    private func operand(_ node: YAMLNode, _ what: String) -> PlainTests.Operand? {
-        guard let fields = Fields(node, what, keys: ["value", "expr"], sink: sink) else {
+    private func expectation(_ node: YAMLNode) -> PlainTests.Expectation? {
+        let known = ["value", "expr", "error_set", "unknown_set"]
+        guard let fields = Fields(node, "an output", keys: known, sink: sink) else { return nil }
+        if let entry = fields.entry("unknown_set") {
+            sink.error(
+                .invalidValue, "`unknown_set` cannot be tested: a missing input is an error here",
+                at: entry.keyRange, help: "write `error_set: []`")
             return nil
         }
+        if fields.has("error_set") {
+            return .failure(fields.strings("error_set").map(\.text))
+        }
+        return operand(fields).map { .result($0) }
+    }
+
+    private func operand(_ node: YAMLNode, _ what: String) -> PlainTests.Operand? {
+        Fields(node, what, keys: ["value", "expr"], sink: sink).flatMap(operand)
+    }
+
+    private func operand(_ fields: Fields) -> PlainTests.Operand? {
         if let value = fields["value"] { return Scalars.json(value, sink).map { .value($0) } }
         return fields.requiredString("expr").map { .expression($0) }
     }

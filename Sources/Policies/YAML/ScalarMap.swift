@@ -10,6 +10,9 @@ package struct ScalarMap: Sendable {
     /// For each scalar of `text`, and one past the end, the scalar index in the file.
     private let origins: [Int]
     private let source: SourceText
+    /// Where findings about the value as a whole are reported: behind the opening quote; of a
+    /// block scalar the start of its first line.
+    package let place: SourcePosition
 
     package init(_ scalar: YAMLScalar, range: SourceRange, source: SourceText) {
         self.source = source
@@ -31,6 +34,13 @@ package struct ScalarMap: Sendable {
             text = scalar.text
             origins = Array(repeating: start, count: scalar.text.unicodeScalars.count + 1)
         }
+        let first = source.position(at: origins[0])
+        place = isBlock ? SourcePosition(line: range.start.line + 1, column: 1) : first
+    }
+
+    /// The place of a UTF-8 offset into `text`.
+    package func position(utf8 offset: Int) -> SourcePosition {
+        position(atScalar: scalars(before: offset))
     }
 
     /// The place of a scalar offset into `text`.

@@ -1,5 +1,6 @@
 import CEL
 import JSON
+import Policies
 
 /// The commands that try CEL itself, without policies.
 enum CELCommands {
@@ -35,11 +36,11 @@ enum CELCommands {
         for (name, text) in try variables(arguments, separator: "=") {
             let value: Value
             do throws(JSONError) {
-                value = JSONBridge.value(try JSONReader.parse(Array(text.utf8)))
+                value = Value(try JSONReader.parse(Array(text.utf8)))
             } catch {
                 throw UsageError("--var \(name): \(error.message) at offset \(error.offset)")
             }
-            let slot = try declare(name, JSONBridge.type(of: value), in: &environment)
+            let slot = try declare(name, type(of: value), in: &environment)
             values.append((slot, value))
         }
         guard let program = compile(expression, environment) else {
@@ -49,7 +50,7 @@ enum CELCommands {
         for (slot, value) in values { activation.set(slot, value) }
         switch program.evaluate(&activation).outcome {
         case .success(let value):
-            Terminal.print(JSONBridge.text(value))
+            Terminal.print(value.text)
             return ExitStatus.fine
         case .failure(let error):
             let diagnostic = Diagnostic(
@@ -116,6 +117,19 @@ enum CELCommands {
         for diagnostic in diagnostics {
             // The text ends its last line itself.
             Terminal.say(String(source.render(diagnostic).dropLast()))
+        }
+    }
+
+    private static func type(of value: Value) -> Type {
+        switch value {
+        case .bool: .bool
+        case .int: .int
+        case .uint: .uint
+        case .double: .double
+        case .string: .string
+        case .list: .list(.dyn)
+        case .map: .map(.string, .dyn)
+        default: .dyn
         }
     }
 }

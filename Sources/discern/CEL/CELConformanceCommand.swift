@@ -6,9 +6,18 @@ import Time
 extension CELCommands {
     static var conformance: Command {
         Command(
-            name: "cel conformance", summary: "Run CEL's conformance suite in its JSON form.",
+            name: "cel conformance", summary: "Run conformance suites of CEL and CEL policies.",
             positional: "FILE|DIR…",
-            discussion: "Prints every failure, and passed and failed per file and in all."
+            discussion: """
+                A .json file is a part of CEL's suite in its JSON form. A folder is searched for
+                such files and for cases of CEL policies: a case is a folder with `policy.yaml`,
+                and `config.yaml` and `tests.yaml` beside it. What a case must give beyond its
+                tests (findings with line, column and message, result types) is read from
+                `expectations.json` in the folder above.
+
+                Prints every failure, and passed and failed per file or case and in all.
+                Exit status: 0 all passed, 4 something failed.
+                """
         ) { arguments in
             guard !arguments.positional.isEmpty else { throw UsageError("no file is given") }
             return runSuite(arguments.positional)
@@ -16,14 +25,20 @@ extension CELCommands {
     }
 
     private static func runSuite(_ paths: [String]) -> Int32 {
-        var report = ConformanceReport(runner: ConformanceRunner(zones: SystemZones.load()))
+        var report = ConformanceReport(zones: SystemZones.load())
         for path in paths {
-            let files = Files.isFolder(path) ? Files.list(path, ending: ".json") : [path]
-            guard !files.isEmpty else {
-                Terminal.say("\(path): no .json file in this folder")
+            do {
+                if Files.isFolder(path) {
+                    let suite = try ConformanceFiles(below: path)
+                    suite.files.forEach { report.add($0) }
+                    suite.cases.forEach { report.add($0.content, $0.expectations) }
+                } else {
+                    report.add(try ConformanceFiles.suiteFile(path))
+                }
+            } catch {
+                Terminal.say(error.message)
                 return ExitStatus.failure
             }
-            for file in files where !report.add(file) { return ExitStatus.failure }
         }
         report.finish()
         return report.failed > 0 ? ExitStatus.testsFailed : ExitStatus.fine
@@ -32,46 +47,48 @@ extension CELCommands {
 
 private struct ConformanceReport {
     let runner: ConformanceRunner
+    let policyRunner: PolicyConformanceRunner
     var passed = 0
     var failed = 0
     var skipped: [String: Int] = [:]
     /// Passed and failed by what tests need.
     var byNeed: [String: (passed: Int, failed: Int)] = [:]
 
-    init(runner: ConformanceRunner) { self.runner = runner }
-
-    mutating func add(_ path: String) -> Bool {
-        guard let bytes = Files.read(path) else {
-            Terminal.say("\(path): \(String(cString: strerror(errno)))")
-            return false
-        }
-        let name = Files.name(path)
-        do {
-            let json = try JSONReader.parse(bytes, limits: JSONLimits(bytes: 64 << 20))
-            run(try ConformanceFile(name: name, json))
-            return true
-        } catch let error as JSONError {
-            Terminal.say("\(path): \(error.message) at offset \(error.offset)")
-        } catch {
-            Terminal.say("\(path): \(error)")
-        }
-        return false
+    init(zones: ZoneDatabase) {
+        runner = ConformanceRunner(zones: zones)
+        policyRunner = PolicyConformanceRunner(zones: zones)
     }
 
-    private mutating func run(_ file: ConformanceFile) {
+    mutating func add(_ file: ConformanceFile) {
+        let results = file.tests.map { test in
+            (
+                id: "\(test.id): \(test.expression)", need: test.needs.joined(separator: "+"),
+                outcome: runner.run(test)
+            )
+        }
+        count(file.name, results)
+    }
+
+    mutating func add(_ policyCase: PolicyCase, _ expectations: PolicyExpectations) {
+        let results = policyRunner.run(policyCase, expectations).map {
+            (id: $0.id, need: "policy", outcome: $0.outcome)
+        }
+        count("policy \(policyCase.name)", results)
+    }
+
+    private mutating func count(
+        _ name: String, _ results: [(id: String, need: String, outcome: ConformanceOutcome)]
+    ) {
         var counts = (passed: 0, failed: 0, skipped: 0)
-        for test in file.tests {
-            let need = test.needs.joined(separator: "+")
-            switch runner.run(test) {
+        for (id, need, outcome) in results {
+            switch outcome {
             case .passed:
                 counts.passed += 1
                 byNeed[need, default: (0, 0)].passed += 1
             case .failed(let expected, let actual):
                 counts.failed += 1
                 byNeed[need, default: (0, 0)].failed += 1
-                Terminal.print(
-                    "FAIL \(test.id): \(test.expression)\n  expected \(expected)\n"
-                        + "  actual   \(actual)")
+                Terminal.print("FAIL \(id)\n  expected \(expected)\n  actual   \(actual)")
             case .skipped(let reason):
                 counts.skipped += 1
                 skipped[reason, default: 0] += 1
@@ -80,7 +97,7 @@ private struct ConformanceReport {
         passed += counts.passed
         failed += counts.failed
         let rest = counts.skipped > 0 ? ", \(counts.skipped) skipped" : ""
-        Terminal.print("\(file.name): \(counts.passed) passed, \(counts.failed) failed\(rest)")
+        Terminal.print("\(name): \(counts.passed) passed, \(counts.failed) failed\(rest)")
     }
 
     func finish() {

@@ -47,7 +47,9 @@ struct PolicyFiles {
         let folder = String(path[..<slash])
         let name = String(path[slash...])
         if Self.exists(folder + "models", S_IFDIR) { try readFolder(folder + "models", depth: 1) }
-        var companions = ["config.yaml"]
+        let listed = Files.list(folder.isEmpty ? "." : folder, ending: "_config.yaml")
+        var companions =
+            ["config.yaml"] + listed.compactMap { $0.split(separator: "/").last.map(String.init) }
         if name.hasSuffix("_test.yaml") {
             companions.append(String(name.dropLast("_test.yaml".count)) + ".yaml")
         } else if name == "tests.yaml" {

@@ -148,11 +148,15 @@ enum EvalCommand {
 
     private static func evaluate(_ policy: PlainPolicy, _ input: JSONValue) -> Int32 {
         let inputs = (input.objectValue?.members ?? []).map {
-            (name: $0.key, value: JSONBridge.value($0.value))
+            (name: $0.key, value: Value($0.value))
         }
         switch policy.evaluate(inputs) {
+        case .success(.optional(let value?)):
+            // A policy that may give no result gives an optional; what it holds is the result.
+            Terminal.print(value.text)
+            return ExitStatus.fine
         case .success(let value):
-            Terminal.print(JSONBridge.text(value))
+            Terminal.print(value.text)
             return ExitStatus.fine
         case .failure(let error):
             Terminal.say("the policy failed: \(error.message)")

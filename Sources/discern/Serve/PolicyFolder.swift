@@ -30,6 +30,6 @@ struct PolicyFolder: Sendable {
 extension PolicyDiagnostic {
     /// `file:line:column: error: message [code]`.
     var line: String {
-        "\(file):\(range.start.line):\(range.start.column): \(severity.rawValue): \(message) [\(code)]"
+        "\(file):\(place.line):\(place.column): \(severity.rawValue): \(message) [\(code)]"
     }
 }

@@ -76,7 +76,7 @@ enum TestCommand {
                 }
             case .plain(let tests):
                 guard case .plain(let policy)? = set.policy(tests.policy) else { return [] }
-                return PlainTestRun(policy: policy, tests: tests).results {
+                return tests.run(policy) {
                     matches(text, policy.name, $0, $1)
                 }
             }

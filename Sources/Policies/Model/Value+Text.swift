@@ -2,43 +2,10 @@ import CEL
 import JSON
 import Time
 
-/// JSON to CEL values and back, as the command line shows them.
-enum JSONBridge {
-    /// Numbers without a point are ints, objects are maps with string keys.
-    static func value(_ json: JSONValue) -> Value {
-        switch json {
-        case .null: .null
-        case .bool(let value): .bool(value)
-        case .int(let value): .int(value)
-        case .uint(let value): .uint(value)
-        case .double(let value): .double(value)
-        case .string(let value): .string(value)
-        case .array(let elements): .list(elements.map(value))
-        case .object(let object):
-            .map(
-                ValueMap(
-                    object.members.map {
-                        ValueMap.Entry(key: .string($0.key), value: value($0.value))
-                    }))
-        }
-    }
-
-    static func type(of value: Value) -> Type {
-        switch value {
-        case .bool: .bool
-        case .int: .int
-        case .uint: .uint
-        case .double: .double
-        case .string: .string
-        case .list: .list(.dyn)
-        case .map: .map(.string, .dyn)
-        default: .dyn
-        }
-    }
-
+extension Value {
     /// A value as one line: JSON where JSON has it, CEL's own notation for the rest.
-    static func text(_ value: Value) -> String {
-        switch value {
+    package var text: String {
+        switch self {
         case .null: return "null"
         case .bool(let value): return value ? "true" : "false"
         case .int(let value): return String(value)
@@ -47,12 +14,12 @@ enum JSONBridge {
             if value.isNaN { return "double(\"NaN\")" }
             if value.isInfinite { return "double(\"\(value < 0 ? "-" : "")Infinity\")" }
             return value.description
-        case .string(let value): return quoted(value)
-        case .bytes(let bytes): return "b\"" + bytes.map(escaped).joined() + "\""
-        case .list(let elements): return "[" + elements.map(text).joined(separator: ", ") + "]"
+        case .string(let value): return Self.quoted(value)
+        case .bytes(let bytes): return "b\"" + bytes.map(Self.escaped).joined() + "\""
+        case .list(let elements): return "[" + elements.map(\.text).joined(separator: ", ") + "]"
         case .map(let map):
             return "{"
-                + map.entries.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", ")
+                + map.entries.map { "\($0.key.text): \($0.value.text)" }.joined(separator: ", ")
                 + "}"
         case .timestamp(let timestamp):
             var bytes: [UInt8] = []
@@ -60,10 +27,10 @@ enum JSONBridge {
                 seconds: timestamp.seconds, nanoseconds: timestamp.nanoseconds,
                 fraction: .shortest, to: &bytes)
             return "timestamp(\"\(String(decoding: bytes, as: UTF8.self))\")"
-        case .duration(let duration): return "duration(\"\(text(duration))\")"
+        case .duration(let duration): return "duration(\"\(Self.text(duration))\")"
         case .type(let type): return type.runtimeName
         case .optional(let wrapped):
-            return wrapped.map { "optional.of(\(text($0)))" } ?? "optional.none()"
+            return wrapped.map { "optional.of(\($0.text))" } ?? "optional.none()"
         case .opaque(let type, let text):
             return "\(type == "net.IP" ? "ip" : "cidr")(\"\(text)\")"
         }

@@ -1,0 +1,90 @@
+import CEL
+import JSON
+
+extension PlainPolicy {
+    /// What a test finds wrong; empty where the policy gives what the test expects.
+    package func failures(of test: PlainTests.Test) -> [String] {
+        var inputs: [(name: String, value: Value)] = []
+        if let source = test.context {
+            switch value(of: source) {
+            case .success(.map(let map)):
+                for entry in map.entries {
+                    if case .string(let name) = entry.key { inputs.append((name, entry.value)) }
+                }
+            case .success(let value):
+                return ["`context_expr` gives \(value.text), which has no fields"]
+            case .failure(let error): return ["`context_expr`: \(error.message)"]
+            }
+        }
+        for (name, operand) in test.input {
+            switch value(of: operand) {
+            case .success(let value): inputs.append((name, value))
+            case .failure(let error): return ["input `\(name)`: \(error.message)"]
+            }
+        }
+        let outcome = evaluate(inputs)
+        switch (test.output, outcome) {
+        case (.failure(let messages), .failure(let error)):
+            if messages.isEmpty || messages.contains(where: error.message.contains) { return [] }
+            return ["expected an error like \(messages), got: \(error.message)"]
+        case (.failure, .success(let value)): return ["expected an error, got \(value.text)"]
+        case (.result, .failure(let error)): return ["the policy failed: \(error.message)"]
+        case (.result(let operand), .success(let given)): return compare(operand, given)
+        }
+    }
+
+    private func compare(_ operand: PlainTests.Operand, _ given: Value) -> [String] {
+        switch value(of: operand) {
+        case .failure(let error): return ["expected output: \(error.message)"]
+        case .success(let expected):
+            // An optional result stands for what it holds.
+            let held = if case .optional(let inner?) = given { inner } else { given }
+            return expected == given || expected == held
+                ? [] : ["expected \(expected.text), got \(given.text)"]
+        }
+    }
+
+    private func value(of operand: PlainTests.Operand) -> Result<Value, EvaluationError> {
+        switch operand {
+        case .value(let json): .success(Value(json))
+        case .expression(let source): value(of: source)
+        }
+    }
+
+    /// An expression of a test may use the policy's functions, not its variables.
+    private func value(of source: String) -> Result<Value, EvaluationError> {
+        var bare = Environment(zones: environment.zones)
+        bare.container = environment.container
+        bare.abbreviations = environment.abbreviations
+        for function in environment.functions { bare.declare(function) }
+        let result = bare.compile(source)
+        guard let program = result.program else {
+            let message = result.diagnostics.first?.message ?? "not valid"
+            return .failure(EvaluationError(.invalidArgument, "`\(source)`: \(message)"))
+        }
+        var activation = Activation(bare)
+        return program.evaluate(&activation).outcome
+    }
+}
+
+extension Value {
+    /// Numbers without a point are ints, objects are maps with string keys.
+    package init(_ json: JSONValue) {
+        self =
+            switch json {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .int(let value): .int(value)
+            case .uint(let value): .uint(value)
+            case .double(let value): .double(value)
+            case .string(let value): .string(value)
+            case .array(let elements): .list(elements.map { Value($0) })
+            case .object(let object):
+                .map(
+                    ValueMap(
+                        object.members.map {
+                            ValueMap.Entry(key: .string($0.key), value: Value($0.value))
+                        }))
+            }
+    }
+}
