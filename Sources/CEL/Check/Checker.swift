@@ -158,6 +158,11 @@ struct Checker {
             guard let message = WellKnown.messages[candidate] else { continue }
             ast.nodes[Int(id.index)].reference = .function(candidate, overloads: [])
             for (index, field) in fields.enumerated() {
+                if fields[..<index].contains(field) {
+                    report(
+                        ast[values[index]].range, "cel.type.duplicateField",
+                        "field `\(field)` is given twice")
+                }
                 guard let wanted = message.fields[field] else {
                     report(
                         ast[values[index]].range, "cel.undeclared.field",
@@ -322,6 +327,13 @@ struct Checker {
                 help: suggestion(field, object.fields.map(\.name)))
             return nil
         case .param, .dyn, .any, .error: return .dyn
+        case .abstract(let name, []) where WellKnown.messages[name] != nil:
+            let fields = WellKnown.messages[name]?.fields ?? [:]
+            if let found = fields[field] { return found }
+            report(
+                range, "cel.undeclared.field", "`\(name)` has no field `\(field)`",
+                help: suggestion(field, fields.keys))
+            return nil
         case let other:
             report(
                 range, "cel.type.select", "\(types.resolve(other)) has no fields, so no `\(field)`")
@@ -357,7 +369,7 @@ struct Checker {
                 if checker.types.assign(body, to: entry) { return entry }
                 checker.report(
                     checker.ast[loop.body].range, "cel.type",
-                    "`transformMapEntry` needs a map of one entry, not \(checker.types.resolve(body))"
+                    "`transformMapEntry` needs a map, not \(checker.types.resolve(body))"
                 )
                 return checker.wrong
             case .optMap, .optFlatMap: return .dyn

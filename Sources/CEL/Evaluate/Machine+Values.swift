@@ -72,7 +72,7 @@ extension Machine {
         case (.null, .null): return true
         case (.bool, .bool), (.duration, .duration): return l.bits == r.bits
         case (.timestamp, .timestamp): return l.bits == r.bits && l.length == r.length
-        case (.list, .list):
+        case (.list, .list), (.message, .message):
             guard l.length == r.length else { return false }
             let left = l.cells
             let right = r.cells
@@ -193,6 +193,7 @@ extension Machine {
         case .optional:
             guard let wrapped = operand.wrapped else { return Cell.none }
             return select(wrapped, field, isOptional: true)
+        case .message: return messageField(operand, field, isOptional: isOptional)
         default: return error(.noSuchField, of: field)
         }
     }
@@ -204,6 +205,7 @@ extension Machine {
         case .optional:
             guard let wrapped = operand.wrapped else { return .bool(false) }
             return has(wrapped, field)
+        case .message: return hasField(operand, field)
         default: return error(.noSuchField, of: field)
         }
     }

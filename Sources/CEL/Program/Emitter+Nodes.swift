@@ -182,7 +182,7 @@ extension Emitter {
             add(Instruction(.branch, dst: dst, a: condition, b: top))
             exits.append(add(Instruction(.jump)))
         }
-        step(loop, variable: variable, top: top, into: dst, exits: &exits)
+        step(loop, state: state, variable: variable, top: top, into: dst, exits: &exits)
         add(Instruction(.jump, b: top))
         land(next)
         if case .existsOne = loop.macro { add(Instruction(.oneEnd, dst: dst)) }
@@ -206,7 +206,8 @@ extension Emitter {
     }
 
     private mutating func step(
-        _ loop: AST.Comprehension, variable: Int32, top: Int32, into dst: Int32, exits: inout [Int]
+        _ loop: AST.Comprehension, state: Int32, variable: Int32, top: Int32, into dst: Int32,
+        exits: inout [Int]
     ) {
         let body = operand(loop.body)
         switch loop.macro {
@@ -222,7 +223,7 @@ extension Emitter {
             add(Instruction(.put, dst: dst, a: variable, b: body))
             exits.append(add(Instruction(.jump)))
         case .transformMapEntry:
-            add(Instruction(.merge, dst: dst, a: body))
+            add(Instruction(.merge, dst: dst, a: body, b: state))
             exits.append(add(Instruction(.jump)))
         default:
             add(Instruction(.append, dst: dst, a: body))

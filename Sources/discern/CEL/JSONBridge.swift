@@ -66,6 +66,12 @@ enum JSONBridge {
             return wrapped.map { "optional.of(\(text($0)))" } ?? "optional.none()"
         case .opaque(let type, let text):
             return "\(type == "net.IP" ? "ip" : "cidr")(\"\(text)\")"
+        case .message(let type, let fields):
+            let shown = fields.entries.map { field in
+                if case .string(let name) = field.key { return "\(name): \(text(field.value))" }
+                return text(field.value)
+            }
+            return type + "{" + shown.joined(separator: ", ") + "}"
         }
     }
 
