@@ -143,6 +143,8 @@ struct FunctionTests {
             "ip('127.0.0.1').family() == 4 && ip('::1').family() == 6",
             "string(ip('2001:DB8:0:0::1')) == '2001:db8::1'",
             "isIP('1.2.3.4') && isIP('::') && !isIP('1.2.3') && !isIP('1.2.3.256') && !isIP('01.2.3.4') && !isIP('')",
+            "string(ip('64:ff9b::192.0.2.33')) == '64:ff9b::c000:221' && !isIP('1.2.3.4::')",
+            "!isIP('::1.2.3') && !isIP('1:2:3:4:5:6:7:1.2.3.4') && isIP('1:2:3:4:5:6:1.2.3.4')",
             "!isIP('fe80::1%eth0') && !isIP('::ffff:1.2.3.4') && !isIP('10.0.0.0/8')",
             "ip.isCanonical('2001:db8::1') && !ip.isCanonical('2001:DB8::1') && !ip.isCanonical('2001:db8:0:0::1')",
             "ip('0.0.0.0').isUnspecified() && ip('::').isUnspecified() && !ip('::1').isUnspecified()",

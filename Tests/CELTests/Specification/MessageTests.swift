@@ -107,6 +107,8 @@ struct MessageTests {
             "type(google.protobuf.Empty{}) == google.protobuf.Empty",
             "dyn(google.protobuf.Empty{}) != google.protobuf.FieldMask{}",
             "google.protobuf.Empty{} != null",
+            "!optional.ofNonZeroValue(google.protobuf.FieldMask{}).hasValue()",
+            "optional.ofNonZeroValue(google.protobuf.FieldMask{paths: ['a']}).hasValue()",
             "google.protobuf.FieldMask{paths: ['a', 'b.c']}.paths == ['a', 'b.c']",
             "google.protobuf.FieldMask{}.paths == []",
             "has(google.protobuf.FieldMask{paths: ['a']}.paths)",
