@@ -36,6 +36,7 @@ extension Machine {
         var index = 0
         while index < bytes.count {
             charge(cells: 1)
+            guard cost <= costLimit else { throw Fault() }
             let (number, field) = try Self.field(bytes, &index)
             switch (name, number, field) {
             case ("Struct", 1, .bytes(let part)):

@@ -10,9 +10,10 @@ extension CELCommands {
                 Macros (`has`, `all`, `map` …) are no functions; docs/cel.md has them, and examples.
                 """
         ) { arguments in
-            let wanted = arguments.positional
+            let wanted = arguments.positional.map { $0.lowercased() }
             let found = Function.standard.filter { function in
-                wanted.isEmpty || wanted.contains { function.name.contains($0) }
+                let name = function.name.lowercased()
+                return wanted.isEmpty || wanted.contains { name.contains($0) }
             }
             for signature in found.flatMap(\.signatures) { Terminal.print(signature) }
             if found.isEmpty { Terminal.say("no function has such a name") }

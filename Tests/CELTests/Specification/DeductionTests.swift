@@ -95,6 +95,22 @@ struct DeductionTests {
         #expect(Environment().compile(expression).program?.resultType.description == type)
     }
 
+    /// What `type` gives when it is evaluated has no parameters.
+    @Test(arguments: [
+        ("true", "bool"), ("1", "int"), ("1u", "uint"), ("1.0", "double"), ("''", "string"),
+        ("b''", "bytes"), ("null", "null_type"), ("[1]", "list"), ("{1: 2}", "map"),
+        ("int", "type"), ("type", "type"), ("timestamp(0)", "google.protobuf.Timestamp"),
+        ("duration('1s')", "google.protobuf.Duration"), ("optional.of(1)", "optional_type"),
+        ("ip('::1')", "net.IP"), ("cidr('::1/8')", "net.CIDR"),
+        ("google.protobuf.Empty{}", "google.protobuf.Empty"),
+    ])
+    func typesAreValues(_ expression: String, _ name: String) {
+        holds([
+            "type(\(expression)) == \(name)", "type(dyn(\(expression))) == \(name)",
+            "'%s'.format([type(\(expression))]) == '\(name)'", "type(\(name)) == type",
+        ])
+    }
+
     @Test func parametersOfDeclaredFunctions() throws {
         var environment = Environment()
         let parameters = ["A", "B"].map { Type.param($0) }

@@ -237,6 +237,43 @@ struct MessageTests {
                 == .value(.message(type: "google.protobuf.FieldMask", fields: ValueMap([paths]))))
     }
 
+    @Test func wrappersMayBeNull() throws {
+        var environment = Environment()
+        let slot = try environment.declare("x", .wrapper(.int)).lowerBound
+        let rows: [(String, whenNull: Outcome, whenFive: Outcome)] = [
+            ("x == null", .value(.bool(true)), .value(.bool(false))),
+            ("x == 5", .value(.bool(false)), .value(.bool(true))),
+            ("x != null && x > 4", .value(.bool(false)), .value(.bool(true))),
+            ("x + 1", .error(.noSuchOverload), .value(.int(6))),
+            ("[x, 5][0]", .value(.null), .value(.int(5))),
+            ("type(x) == null_type", .value(.bool(true)), .value(.bool(false))),
+            ("google.protobuf.Int64Value{value: dyn(x)}", .value(.int(0)), .value(.int(5))),
+        ]
+        for (expression, whenNull, whenFive) in rows {
+            let program = try program(expression, in: environment)
+            for (value, expected) in [(Value.null, whenNull), (.int(5), whenFive)] {
+                var activation = Activation(environment)
+                activation.set(slot, value)
+                switch program.evaluate(&activation).outcome {
+                case .success(let value): #expect(.value(value) == expected, "\(expression)")
+                case .failure(let error): #expect(.error(error.code) == expected, "\(expression)")
+                }
+            }
+        }
+    }
+
+    @Test func unpackingCosts() throws {
+        var environment = Environment()
+        let slot = try environment.declare("bytes", .bytes).lowerBound
+        let program = try program(
+            "google.protobuf.Any{type_url: 'google.protobuf.ListValue', value: bytes}.size()",
+            in: environment)
+        var activation = Activation(environment)
+        activation.set(slot, .bytes(Array(repeating: [0x0A, 0x00], count: 50_000).flatMap { $0 }))
+        #expect(program.evaluate(&activation).value == .int(50_000))
+        #expect(program.evaluate(&activation, costLimit: 10_000).error?.code == .costLimit)
+    }
+
     @Test func enumerationsAreInts() {
         holds([
             "google.protobuf.NullValue.NULL_VALUE == 0",
