@@ -97,8 +97,9 @@ extension Machine {
         return .bool(MapLayout.find(field, in: message.cells[1]) != nil)
     }
 
+    /// The value of a field of a kind; null is of no kind.
     private mutating func wrapper(_ given: Cell?, _ tag: Cell.Tag, _ unset: Cell) -> Cell {
-        guard let given, given.tag != .null else { return unset }
+        guard let given else { return unset }
         return given.tag == tag ? given : error(.noSuchOverload, details: .string("="), given)
     }
 
@@ -125,7 +126,10 @@ extension Machine {
             return fields.isEmpty ? .null : error(.invalidArgument, "a Value has one field only")
         }
         switch name {
-        case "null_value": return .null
+        case "null_value":
+            // An enumeration of one name; as such its values are ints of 32 bits.
+            let isOne = cell.tag == .null || (cell.tag == .int && Int32(exactly: cell.asInt) != nil)
+            return isOne ? .null : error(.noSuchOverload, details: .string("="), cell)
         case "number_value": return wrapper(cell, .double, .double(0))
         case "string_value": return wrapper(cell, .string, Cell(.string))
         case "bool_value": return wrapper(cell, .bool, .bool(false))

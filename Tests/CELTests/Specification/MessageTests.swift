@@ -79,6 +79,16 @@ struct MessageTests {
                 "google.protobuf.Struct{fields: dyn({1: 2})}",
                 "google.protobuf.ListValue{values: [optional.of(1)]}",
             ])
+        fails(
+            .noSuchOverload,
+            [
+                "google.protobuf.Value{bool_value: dyn(null)}",
+                "google.protobuf.Value{struct_value: dyn(null)}",
+                "google.protobuf.Value{null_value: 'a'}",
+                "google.protobuf.Value{null_value: 2147483648}",
+                "google.protobuf.ListValue{values: dyn({})}",
+                "google.protobuf.Timestamp{seconds: dyn(null)}",
+            ])
         isRefused("cel.type", ["google.protobuf.Struct{fields: {1: 2}}"])
     }
 
@@ -247,7 +257,10 @@ struct MessageTests {
             ("x + 1", .error(.noSuchOverload), .value(.int(6))),
             ("[x, 5][0]", .value(.null), .value(.int(5))),
             ("type(x) == null_type", .value(.bool(true)), .value(.bool(false))),
-            ("google.protobuf.Int64Value{value: dyn(x)}", .value(.int(0)), .value(.int(5))),
+            (
+                "google.protobuf.Int64Value{value: dyn(x)}", .error(.noSuchOverload),
+                .value(.int(5))
+            ),
         ]
         for (expression, whenNull, whenFive) in rows {
             let program = try program(expression, in: environment)
