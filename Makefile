@@ -5,13 +5,14 @@ PACKAGES = libsqlite3-dev libmicrohttpd-dev libssl-dev libyaml-dev libcurl4-open
 BINARY = .build/release/discern
 SWIFT_TEST = swift test --parallel
 
-.PHONY: help dependencies build run test test-debug test-release check format lint bench clean
+.PHONY: help dependencies build run test test-debug test-release check format lint docs bench clean
 
 help:
 	@echo 'make run      build and serve for development, on 127.0.0.1:8080'
 	@echo 'make test     all tests, in debug and in release'
 	@echo 'make check    the gate: format, then all tests; warnings are errors'
 	@echo 'make format   format all sources'
+	@echo 'make docs     the documentation of the CEL module, as pages'
 	@echo 'make bench    measure against the floor (minutes)'
 
 # Debian's packages that are missing are installed; nothing happens when all are there.
@@ -49,6 +50,21 @@ format:
 	swift format --in-place --parallel --recursive Sources Tests Package.swift
 
 check: lint test
+
+# The symbols come out of a build of their own, since the flags would make the usual one start anew.
+# A link that leads nowhere, or anything else that the documentation compiler warns of, is an error.
+docs: dependencies
+	rm -rf .build/docs/symbols
+	mkdir -p .build/docs/symbols/all .build/docs/symbols/CEL
+	swift build --scratch-path .build/docs/build --target CEL -Xswiftc -emit-symbol-graph \
+		-Xswiftc -symbol-graph-minimum-access-level -Xswiftc public \
+		-Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/.build/docs/symbols/all
+	cp .build/docs/symbols/all/CEL.symbols.json .build/docs/symbols/CEL
+	docc convert Sources/CEL/CEL.docc --output-path .build/docs/CEL.doccarchive \
+		--additional-symbol-graph-dir .build/docs/symbols/CEL --warnings-as-errors \
+		--fallback-display-name CEL --fallback-bundle-identifier cel
+	@echo 'documentation is in .build/docs/CEL.doccarchive; see it with:'
+	@echo 'docc preview Sources/CEL/CEL.docc --additional-symbol-graph-dir .build/docs/symbols/CEL'
 
 bench: build
 	Benchmarks/run.sh

@@ -40,7 +40,10 @@
 // - A map literal with two equal keys is an error; `{1: a, 1u: b}` has equal keys.
 // - `string(double)` writes the shortest digits that read back the same, with an exponent from
 //   1e+21 on and below 1e-4.
-// - A duration is a count of nanoseconds in 64 bits: ±292 years.
+// - A duration is a count of nanoseconds in 64 bits: ±292 years. `int(duration)` gives that count.
+// - Protobuf messages are those of `google.protobuf` that the language itself knows. `Empty` and
+//   `FieldMask` are values of their own; all others are the value that they stand for, `Any` what
+//   it carries. Enumerations are ints.
 // - A constant part is evaluated when it is compiled. One that can only fail is a warning,
 //   `cel.alwaysFails`, and stays an error value.
 // - An absent slot under `has()` is false; a computed variable always counts as present.

@@ -3,7 +3,7 @@ import JSON
 
 /// Values, types and functions as the suite's JSON writes them.
 enum ConformanceJSON {
-    /// Nil for what only messages of the caller's own can be.
+    /// Nil for what only messages and enumerations of the caller's own can be.
     static func value(_ json: JSONValue) -> Value? {
         guard let (kind, content) = json.objectValue?.members.first else { return nil }
         switch kind {
@@ -30,7 +30,7 @@ enum ConformanceJSON {
             else { return nil }
             return .duration(duration)
         case "type": return content.stringValue.map { .type(named($0)) }
-        case "object": return json["cel"].flatMap(value)
+        case "object": return json["cel"].map(value) ?? message(json)
         default: return nil
         }
     }
@@ -60,12 +60,23 @@ enum ConformanceJSON {
         }
     }
 
-    /// The suite is a trusted input of tests; CEL's own decoder reads its bytes.
-    private static func base64(_ text: String) -> [UInt8]? {
-        let program = Environment().compile("base64.decode('\(text)')").program
+    /// The suite is a trusted input of tests; CEL's own decoders read its bytes and messages.
+    private static func evaluated(_ expression: String) -> Value? {
         var activation = Activation(Environment())
-        if case .bytes(let bytes)? = program?.evaluate(&activation).value { return bytes }
+        return Environment().compile(expression).program?.evaluate(&activation).value
+    }
+
+    private static func base64(_ text: String) -> [UInt8]? {
+        if case .bytes(let bytes)? = evaluated("base64.decode('\(text)')") { return bytes }
         return nil
+    }
+
+    private static func message(_ json: JSONValue) -> Value? {
+        guard let url = json["object"]?.stringValue, let wire = json["wire"]?.stringValue else {
+            return nil
+        }
+        return evaluated(
+            "google.protobuf.Any{type_url: '\(url)', value: base64.decode('\(wire)')}")
     }
 
     private static func named(_ name: String) -> Type {

@@ -43,6 +43,13 @@ public struct ConformanceRunner: Sendable {
                     return "the type of `\(name)` is not known"
                 }
                 _ = try? environment.declare(name, type)
+                // A constant has its value beside its type.
+                if let constant = ident["value"], let slot = environment.slot(name) {
+                    guard let value = ConformanceJSON.value(constant) else {
+                        return "the value of `\(name)` is not supported"
+                    }
+                    bindings.append((slot, value))
+                }
             } else if let function = declaration["function"] {
                 environment.declare(ConformanceJSON.function(name, function))
             }
@@ -65,6 +72,11 @@ public struct ConformanceRunner: Sendable {
         if expect["error"] != nil {
             if case .failure? = outcome { return .passed }
             return .failed(expected: "an error", actual: actual)
+        }
+        if let value = expect["value"] ?? expect["typed_result"]?["value"],
+            ConformanceJSON.value(value) == nil
+        {
+            return .skipped("the expected value is not supported")
         }
         if let typed = expect["typed_result"] {
             guard let wanted = typed["type"].flatMap(ConformanceJSON.type) else {

@@ -19,6 +19,8 @@ struct RobustnessTests {
         "'%s %.2f'.format(['a', 2.0]) + 'abc'.replace('b', \"\\u00e9\") + r'\\d' + string(-0x1F)",
         "optional.of({?'k': optional.none()}).?k.optMap(v, v + 1).orValue(3) - -9223372036854775808",
         "google.protobuf.Value{struct_value: {'a': [1, 2.5e3, true]}} != null",
+        "google.protobuf.Any{type_url: 'google.protobuf.Value', value: b'\\x32\\x04\\x0a\\x02\\x20\\x00'}",
+        "has(google.protobuf.FieldMask{paths: ['a', \"\\ud83d\\ude2c\"]}.paths) // \r || true",
         "cel.block([1, cel.index(0) + 1], [3].transformMap(i, v, v / cel.index(1)))",
     ]
 

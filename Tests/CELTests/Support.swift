@@ -84,3 +84,41 @@ func unmark(_ marked: String) -> (text: String, range: Range<Int>?) {
     guard let start, let end else { return (text, nil) }
     return (text, start..<end)
 }
+
+/// Each expression gives true: an example of what the specification says.
+func holds(
+    _ expressions: [String], in environment: Environment = Environment(),
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    for expression in expressions {
+        #expect(
+            outcome(expression, in: environment) == .value(.bool(true)), "\(expression)",
+            sourceLocation: sourceLocation)
+    }
+}
+
+/// Each expression gives an error when it is evaluated.
+func fails(
+    _ code: EvaluationError.Code, _ expressions: [String],
+    in environment: Environment = Environment(),
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    for expression in expressions {
+        #expect(
+            outcome(expression, in: environment) == .error(code), "\(expression)",
+            sourceLocation: sourceLocation)
+    }
+}
+
+/// No expression gets past the compiler; each has a finding of that code.
+func isRefused(
+    _ code: String, _ expressions: [String], in environment: Environment = Environment(),
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    for expression in expressions {
+        let compiled = environment.compile(expression)
+        #expect(
+            compiled.program == nil && compiled.diagnostics.contains { $0.code == code },
+            "\(expression): \(compiled.diagnostics.map(\.code))", sourceLocation: sourceLocation)
+    }
+}

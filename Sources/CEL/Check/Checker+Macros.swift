@@ -20,7 +20,7 @@ extension Checker {
                 guard checker.types.assign(body, to: entry) else {
                     checker.report(
                         loop.body, "cel.type",
-                        "`transformMapEntry` needs a map of one entry, not '\(checker.shown(body))'"
+                        "`transformMapEntry` needs a map, not '\(checker.shown(body))'"
                     )
                     return checker.wrong
                 }

@@ -179,6 +179,11 @@ struct Checker {
             guard let message = WellKnown.messages[candidate] else { continue }
             ast.nodes[Int(id.index)].reference = .function(candidate, overloads: [])
             for (index, field) in fields.enumerated() {
+                if fields[..<index].contains(field) {
+                    report(
+                        values[index], "cel.type.duplicateField",
+                        "field `\(field)` is given twice")
+                }
                 guard let wanted = message.fields[field] else {
                     report(
                         values[index], "cel.undeclared.field", "undefined field '\(field)'",
@@ -354,6 +359,13 @@ struct Checker {
                 help: suggestion(field, object.fields.map(\.name)))
             return nil
         case .param, .dyn, .any, .error: return .dyn
+        case .abstract(let name, []) where WellKnown.messages[name] != nil:
+            let fields = WellKnown.messages[name]?.fields ?? [:]
+            if let found = fields[field] { return found }
+            report(
+                id, "cel.undeclared.field", "undefined field '\(field)'",
+                help: suggestion(field, fields.keys))
+            return nil
         case let other:
             report(
                 id, "cel.type.select",

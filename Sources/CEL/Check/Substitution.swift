@@ -71,10 +71,29 @@ struct Substitution {
     }
 
     private mutating func isAssignable(_ given: Type, _ wanted: Type) -> Bool {
-        let given = head(given)
-        let wanted = head(wanted)
-        if case .param(let name) = wanted, name.hasPrefix("$") { return bind(name, to: given) }
-        if case .param(let name) = given, name.hasPrefix("$") { return bind(name, to: wanted) }
+        let left = head(given)
+        let right = head(wanted)
+        if case .param(let name) = right, name.hasPrefix("$") { return bind(name, to: left) }
+        if case .param(let name) = left, name.hasPrefix("$") { return bind(name, to: right) }
+        guard agree(left, right) else { return false }
+        widen(given, by: right)
+        widen(wanted, by: left)
+        return true
+    }
+
+    /// A variable comes to stand for the most general of the types that it met: `c ? 1 : dyn(2)` is
+    /// `dyn`, whichever comes first.
+    private mutating func widen(_ type: Type, by other: Type) {
+        var last: String?
+        var type = type
+        while case .param(let name) = type, let next = bound[name] { (last, type) = (name, next) }
+        guard let last else { return }
+        let known = resolve(type)
+        let general = generalised(known, resolve(other))
+        if general != known, !occurs(last, in: general) { bound[last] = general }
+    }
+
+    private mutating func agree(_ given: Type, _ wanted: Type) -> Bool {
         if given.isDyn || wanted.isDyn { return true }
         switch (given, wanted) {
         case (.list(let given), .list(let wanted)): return isAssignable(given, wanted)
@@ -104,8 +123,7 @@ struct Substitution {
         }
     }
 
-    /// Binds a variable. If it already stood for something (seen through `head`), this is not
-    /// reached; a variable never becomes part of itself.
+    /// Binds a variable that stands for nothing yet; a variable never becomes part of itself.
     private mutating func bind(_ name: String, to type: Type) -> Bool {
         if type == .param(name) { return true }
         if occurs(name, in: type) { return false }
@@ -132,32 +150,28 @@ struct Substitution {
             bound = saved
             return .dyn
         }
-        return moreGeneral(resolve(left), resolve(right))
+        return generalised(resolve(left), resolve(right))
     }
 
-    private func moreGeneral(_ left: Type, _ right: Type) -> Type {
+    /// The least general type that both of two agreeing types can stand as.
+    private func generalised(_ left: Type, _ right: Type) -> Type {
         switch (left, right) {
         case (.null, let other), (let other, .null): return other
+        case (.wrapper, .wrapper): return left == right ? left : .dyn
+        case (.dyn, _), (_, .dyn): return .dyn
+        case (.any, _), (_, .any): return .any
         case (.wrapper, _): return left
         case (_, .wrapper): return right
-        default:
-            return isNoMoreSpecific(left, right)
-                ? left : isNoMoreSpecific(right, left) ? right : .dyn
-        }
-    }
-
-    private func isNoMoreSpecific(_ left: Type, _ right: Type) -> Bool {
-        switch (left, right) {
-        case (.dyn, _), (.any, _), (.param, _): true
-        case (_, .dyn), (_, .any), (_, .param): false
-        case (.list(let left), .list(let right)): isNoMoreSpecific(left, right)
-        case (.optional(let left), .optional(let right)): isNoMoreSpecific(left, right)
+        case (.list(let left), .list(let right)): return .list(generalised(left, right))
+        case (.optional(let left), .optional(let right)):
+            return .optional(generalised(left, right))
         case (.map(let leftKey, let left), .map(let rightKey, let right)):
-            isNoMoreSpecific(leftKey, rightKey) && isNoMoreSpecific(left, right)
-        case (.abstract(let l, let left), .abstract(let r, let right)):
-            l == r && left.count == right.count
-                && zip(left, right).allSatisfy { isNoMoreSpecific($0, $1) }
-        default: left == right
+            return .map(generalised(leftKey, rightKey), generalised(left, right))
+        case (.abstract(let name, let left), .abstract(let other, let right))
+        where name == other && left.count == right.count:
+            return .abstract(name, zip(left, right).map { generalised($0, $1) })
+        case (.type(let left?), .type(let right?)): return .type(left == right ? left : .dyn)
+        default: return left == right ? left : .dyn
         }
     }
 }

@@ -1,5 +1,5 @@
-/// The protobuf messages that every CEL implementation knows, as far as they stand for values of
-/// the language itself.
+/// The protobuf messages that every CEL implementation knows. All but `Empty` and `FieldMask` stand
+/// for values of the language itself.
 enum WellKnown {
     struct Message: Sendable {
         var type: Type
@@ -35,6 +35,9 @@ enum WellKnown {
             type: .duration, fields: ["seconds": .int, "nanos": .int])
         table[prefix + "Any"] = Message(
             type: .any, fields: ["type_url": .string, "value": .bytes])
+        table[prefix + "Empty"] = Message(type: .abstract(prefix + "Empty", []), fields: [:])
+        table[prefix + "FieldMask"] = Message(
+            type: .abstract(prefix + "FieldMask", []), fields: ["paths": .list(.string)])
         return table
     }()
 

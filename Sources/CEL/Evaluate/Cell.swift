@@ -35,6 +35,8 @@ struct Cell: BitwiseCopyable {
         case ip
         /// As `ip`; `extra` is the length of the prefix.
         case cidr
+        /// `bits` is the address of two cells: the type's name and a map of the fields that are set.
+        case message
     }
 
     var bits: UInt64
@@ -150,7 +152,7 @@ struct Cell: BitwiseCopyable {
     /// How deep lists, maps and optionals nest in this value; `extra` keeps it for each of them.
     @inline(__always) var nesting: UInt16 {
         switch tag {
-        case .list, .map, .optional: max(extra, 1)
+        case .list, .map, .optional, .message: max(extra, 1)
         default: 0
         }
     }

@@ -34,6 +34,11 @@ extension Arena {
                 return .null
             }
             return network(parsed)
+        case .message(let type, let fields):
+            guard let name = cell(of: .string(type)), let fields = cell(of: .map(fields)) else {
+                return nil
+            }
+            return message(name, fields)
         }
     }
 
@@ -50,6 +55,14 @@ extension Arena {
         return Cell(.map, pairs, count: map.entries.count).nested().flatMap {
             MapLayout.index($0, in: &self).map
         }
+    }
+
+    /// A message of a type with the fields that are set.
+    mutating func message(_ name: Cell, _ fields: Cell) -> Cell? {
+        guard let cells = cells(2) else { return nil }
+        cells[0] = name
+        cells[1] = fields
+        return Cell(.message, cells, count: 2).nested()
     }
 
     /// A copy of bytes as a cell of a kind.
@@ -73,7 +86,7 @@ extension Arena {
             var copy = bytes(cell.tag, cell.bytes)
             copy?.extra = cell.extra
             return copy
-        case .list, .map:
+        case .list, .map, .message:
             let source = cell.cells
             guard let cells = cells(source.count) else { return nil }
             for (index, element) in source.enumerated() {
@@ -118,6 +131,9 @@ extension Cell {
         case .optional: return .optional(wrapped?.value)
         case .ip: return .opaque(type: "net.IP", text: NetworkText.text(self))
         case .cidr: return .opaque(type: "net.CIDR", text: NetworkText.text(self))
+        case .message:
+            guard case .map(let fields) = cells[1].value else { return .null }
+            return .message(type: cells[0].text, fields: fields)
         }
     }
 }

@@ -156,6 +156,7 @@ extension Cell {
         case .optional: .optional(.dyn)
         case .ip: .abstract("net.IP", [])
         case .cidr: .abstract("net.CIDR", [])
+        case .message: .abstract(cells[0].text, [])
         }
     }
 }

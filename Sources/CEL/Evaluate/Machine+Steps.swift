@@ -127,18 +127,37 @@ extension Machine {
                 frame[dst].length += 1
             }
         case .merge where failure == nil:
-            if cell.tag == .map, cell.count == 1 {
-                start?[2 * count] = cell.cells[0]
-                start?[2 * count + 1] = cell.cells[1]
-                frame[dst].length += 1
-            } else {
-                failure = error(.invalidArgument, "`transformMapEntry` needs a map of one entry")
-            }
+            failure = merge(cell, into: dst, rounds: frame[Int(i.b)].count)
         default: break
         }
         guard let failure else { return pc + 1 }
         frame[dst] = failure
         return pc
+    }
+
+    /// Adds the entries of a map to map dst, which has room for one in each round of its loop; to
+    /// hold more it moves, to twice the room each time. Gives the error if there is one.
+    private mutating func merge(_ entries: Cell, into dst: Int, rounds: Int) -> Cell? {
+        guard entries.tag == .map else { return noOverload("transformMapEntry", entries) }
+        let before = frame[dst]
+        var target = UnsafeMutableRawPointer(mutating: before.address)?
+            .assumingMemoryBound(to: Cell.self)
+        let room = { (count: Int) in
+            count <= rounds ? rounds : 1 << (Int.bitWidth - (count - 1).leadingZeroBitCount)
+        }
+        let wanted = room(before.count + entries.count)
+        charge(cells: 2 * entries.count)
+        if wanted > room(before.count) {
+            charge(cells: 2 * wanted)
+            if cost > costLimit { return bare(.costLimit) }
+            guard let moved = arena.cells(2 * wanted) else { return outOfMemory() }
+            for (index, cell) in before.cells.enumerated() { moved[index] = cell }
+            target = moved
+            frame[dst] = Cell(.map, moved, count: before.count)
+        }
+        for (index, cell) in entries.cells.enumerated() { target?[2 * before.count + index] = cell }
+        frame[dst].length += entries.length
+        return nil
     }
 
     // MARK: Building

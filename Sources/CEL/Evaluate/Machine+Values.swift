@@ -72,7 +72,7 @@ extension Machine {
         case (.null, .null): return true
         case (.bool, .bool), (.duration, .duration): return l.bits == r.bits
         case (.timestamp, .timestamp): return l.bits == r.bits && l.length == r.length
-        case (.list, .list):
+        case (.list, .list), (.message, .message):
             guard l.length == r.length else { return false }
             let left = l.cells
             let right = r.cells
@@ -189,8 +189,11 @@ extension Machine {
     /// `operand.field`; notes where the field is, for the next time.
     mutating func select(_ operand: Cell, _ field: Cell, at place: UInt16) -> Cell {
         guard operand.tag == .map else {
-            return operand.tag == .optional || operand.isError
-                ? selectOptional(operand, field) : error(.noSuchField, of: field)
+            switch operand.tag {
+            case .optional, .error: return selectOptional(operand, field)
+            case .message: return messageField(operand, field, isOptional: false)
+            default: return error(.noSuchField, of: field)
+            }
         }
         let found = MapLayout.place(of: field, in: operand)
         guard found >= 0 else { return error(.noSuchKey, of: field) }
@@ -206,6 +209,7 @@ extension Machine {
         case .optional:
             guard let wrapped = operand.wrapped else { return Cell.none }
             return selectOptional(wrapped, field)
+        case .message: return messageField(operand, field, isOptional: true)
         default: return error(.noSuchField, of: field)
         }
     }
@@ -217,6 +221,7 @@ extension Machine {
         case .optional:
             guard let wrapped = operand.wrapped else { return .bool(false) }
             return has(wrapped, field)
+        case .message: return hasField(operand, field)
         default: return error(.noSuchField, of: field)
         }
     }

@@ -33,6 +33,9 @@ public indirect enum Value: Sendable {
     case optional(Value?)
     /// A value of an extension's own type (`net.IP`, `net.CIDR`), in its canonical text.
     case opaque(type: String, text: String)
+    /// A protobuf message that stands for no other value, `google.protobuf.FieldMask` or `Empty`:
+    /// its type's name and the fields that are set, by name.
+    case message(type: String, fields: ValueMap)
 }
 
 /// The entries of a CEL map, in the order they were written or given.
@@ -83,6 +86,7 @@ extension Value: Equatable {
             default: false
             }
         case (.opaque(let lt, let l), .opaque(let rt, let r)): lt == rt && l == r
+        case (.message(let lt, let l), .message(let rt, let r)): lt == rt && .map(l) == .map(r)
         default: Numeric.areEqual(left.numeric, right.numeric)
         }
     }

@@ -162,7 +162,7 @@ enum Library {
         ),
         (
             "duration", .toDuration,
-            ["(duration): duration", "(string): duration", "(int): duration"]
+            ["(duration): duration", "(string): duration"]
         ),
         ("dyn", .toDyn, ["(A): dyn"]),
         ("type", .typeOf, ["(A): type(A)"]),

@@ -137,6 +137,7 @@ extension Machine {
         case .string, .bytes, .list, .map: cell.length == 0
         case .timestamp: cell.bits == 0 && cell.length == 0
         case .optional: cell.wrapped == nil
+        case .message: cell.cells[1].length == 0
         default: false
         }
     }

@@ -37,11 +37,6 @@ extension Machine {
                 return refused(cell, "duration")
             }
             return .duration(span)
-        case (.toDuration, .int):
-            guard let span = CELDuration(seconds: cell.asInt) else {
-                return error(.overflow, "duration out of range")
-            }
-            return .duration(span.totalNanoseconds)
         default: return noOverload(builtin, a)
         }
     }
@@ -70,7 +65,7 @@ extension Machine {
         case .string:
             return Int64(cell.text).map { .int($0) } ?? refused(cell, "int")
         case .timestamp: return .int(cell.asInt)
-        case .duration: return .int(cell.asInt / 1_000_000_000)
+        case .duration: return .int(cell.asInt)
         default: return nil
         }
     }
@@ -134,9 +129,10 @@ extension Machine {
     }
 }
 
-/// The text of doubles as CEL writes it: shortest that reads back the same, `1e+20` from there on.
+/// The text of doubles as CEL writes it: shortest that reads back the same, `1e+21` from there on.
 enum DoubleText {
-    static func text(_ number: Double) -> String {
+    /// With `isPlain` there is never an exponent, as `format` wants it.
+    static func text(_ number: Double, isPlain: Bool = false) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
         if number == 0 { return number.sign == .minus ? "-0" : "0" }
@@ -159,7 +155,7 @@ enum DoubleText {
         while digits.count > 1, digits.last == "0" { digits.removeLast() }
         whole = ""
         let sign = number < 0 ? "-" : ""
-        return sign + layout(digits, scale)
+        return sign + (isPlain ? plain(digits, scale) : layout(digits, scale))
     }
 
     /// `digits` with the point after the first `scale` of them.
@@ -172,6 +168,10 @@ enum DoubleText {
             return digits.prefix(1) + tail + "e" + (power < 0 ? "-" : "+")
                 + (magnitude < 10 ? "0" : "") + String(magnitude)
         }
+        return plain(digits, scale)
+    }
+
+    private static func plain(_ digits: String, _ scale: Int) -> String {
         if scale <= 0 { return "0." + String(repeating: "0", count: -scale) + digits }
         if digits.count <= scale {
             return digits + String(repeating: "0", count: scale - digits.count)
@@ -198,7 +198,7 @@ enum DurationSyntax {
         var total: Int64 = 0
         while !rest.isEmpty {
             guard let part = part(&rest) else { return nil }
-            let sum = total.subtractingReportingOverflow(part)
+            let sum = total.addingReportingOverflow(part)
             if sum.overflow { return nil }
             total = sum.partialValue
         }
@@ -206,6 +206,7 @@ enum DurationSyntax {
         return total == .min ? nil : -total
     }
 
+    /// A count with its unit, below zero.
     private static func part(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int64? {
         let whole = rest.prefix(while: Lexer.isDigit)
         rest = rest.dropFirst(whole.count)
@@ -222,7 +223,7 @@ enum DurationSyntax {
         guard let count = whole.isEmpty ? 0 : Int64(String(decoding: whole, as: UTF8.self)) else {
             return nil
         }
-        let scaled = count.multipliedReportingOverflow(by: unit.nanoseconds)
+        let scaled = (-count).multipliedReportingOverflow(by: unit.nanoseconds)
         if scaled.overflow { return nil }
         // Exact in whole numbers: each digit is worth a tenth of the one before.
         var value: Int64 = 0
@@ -231,7 +232,7 @@ enum DurationSyntax {
             worth /= 10
             value += Int64(digit - UInt8(ascii: "0")) * worth
         }
-        let sum = scaled.partialValue.addingReportingOverflow(value)
+        let sum = scaled.partialValue.subtractingReportingOverflow(value)
         return sum.overflow ? nil : sum.partialValue
     }
 

@@ -74,7 +74,7 @@ extension Machine {
             switch cell.tag {
             case .int: return String(cell.asInt)
             case .uint: return String(cell.bits)
-            case .double: return DoubleText.text(cell.asDouble)
+            case .double: return DoubleText.text(cell.asDouble, isPlain: true)
             default: break
             }
         case UInt8(ascii: "f"), UInt8(ascii: "e"):
@@ -131,6 +131,20 @@ extension Machine {
             decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Bytes as text, with one U+FFFD for each run of what is not UTF-8.
+    private static func repaired(_ cell: Cell) -> String {
+        let bytes = Array(cell.bytes)
+        var text = ""
+        var start = 0
+        while let fault = UTF8Check.firstFault(bytes, from: start) {
+            let continuesRun = fault == start && start > 0
+            text += String(decoding: bytes[start..<fault], as: UTF8.self)
+            if !continuesRun { text += "\u{FFFD}" }
+            start = fault + 1
+        }
+        return text + String(decoding: bytes[start...], as: UTF8.self)
+    }
+
     private mutating func shown(_ cell: Cell) throws(Fault) -> String {
         charge(cells: 1)
         if cost > costLimit { throw Fault(message: "the evaluation costs too much") }
@@ -140,12 +154,12 @@ extension Machine {
             return cell.text
         case .bytes:
             charge(bytes: cell.count)
-            return cell.text
+            return Self.repaired(cell)
         case .null: return "null"
         case .bool: return cell.asBool ? "true" : "false"
         case .int: return String(cell.asInt)
         case .uint: return String(cell.bits)
-        case .double: return DoubleText.text(cell.asDouble)
+        case .double: return DoubleText.text(cell.asDouble, isPlain: true)
         case .timestamp: return Self.text(cell.asTimestamp)
         case .duration: return DurationSyntax.text(cell.asInt)
         case .ip, .cidr: return NetworkText.text(cell)

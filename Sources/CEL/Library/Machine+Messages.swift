@@ -10,7 +10,7 @@ extension Machine {
                 guard let wrapped = cell.wrapped else { continue }
                 cell = wrapped
             }
-            if WellKnown.messages[layout.name]?.fields[name] == nil {
+            if WellKnown.messages[layout.name]?.fields[name] == nil || fields[name] != nil {
                 return error(.noSuchField, of: arena.cell(of: .string(name)) ?? .null)
             }
             fields[name] = cell
@@ -18,7 +18,8 @@ extension Machine {
         return message(String(layout.name.dropFirst(WellKnown.prefix.count)), fields)
     }
 
-    private mutating func message(_ name: String, _ fields: [String: Cell]) -> Cell {
+    /// A message by its name within `google.protobuf`: mostly the value that it stands for.
+    mutating func message(_ name: String, _ fields: [String: Cell]) -> Cell {
         let given = fields["value"]
         switch name {
         case "BoolValue": return wrapper(given, .bool, .bool(false))
@@ -42,12 +43,63 @@ extension Machine {
         case "ListValue": return json(wrapper(fields["values"], .list, Cell(.list)))
         case "Struct": return json(wrapper(fields["fields"], .map, Cell(.map)))
         case "Value": return jsonValue(fields)
+        case "Any": return unpacked(fields)
+        case "FieldMask": return fieldMask(fields)
+        case "Empty": return makeMessage(name, [])
         default: return error(.invalidArgument, "a message of this type cannot be made here")
         }
     }
 
+    private mutating func fieldMask(_ fields: [String: Cell]) -> Cell {
+        let paths = wrapper(fields["paths"], .list, Cell(.list))
+        if paths.isError { return paths }
+        if let other = paths.cells.first(where: { $0.tag != .string }) {
+            return error(.noSuchOverload, details: .string("="), other)
+        }
+        // An empty list is the field's default, so nothing is set then.
+        return makeMessage("FieldMask", paths.count == 0 ? [] : [.string("paths"), paths])
+    }
+
+    private mutating func makeMessage(_ name: String, _ pairs: [Cell]) -> Cell {
+        guard let name = arena.cell(of: .string(WellKnown.prefix + name)),
+            let cells = arena.cells(pairs.count)
+        else { return outOfMemory() }
+        for (index, cell) in pairs.enumerated() { cells[index] = cell }
+        let fields = finishMap(Cell(.map, cells, count: pairs.count / 2))
+        return fields.isError ? fields : arena.message(name, fields) ?? outOfMemory()
+    }
+
+    /// What `Any` holds; one that holds nothing stands for nothing.
+    private mutating func unpacked(_ fields: [String: Cell]) -> Cell {
+        let url = wrapper(fields["type_url"], .string, Cell(.string))
+        if url.isError { return url }
+        let bytes = wrapper(fields["value"], .bytes, Cell(.bytes))
+        return bytes.isError ? bytes : decode(bytes, type: url.text)
+    }
+
+    // MARK: Fields
+
+    /// A field of a message; its type's default where it is not set.
+    mutating func messageField(_ message: Cell, _ field: Cell, isOptional: Bool) -> Cell {
+        guard WellKnown.messages[message.cells[0].text]?.fields[field.text] != nil else {
+            return error(.noSuchField, of: field)
+        }
+        let found = MapLayout.find(field, in: message.cells[1])
+        if isOptional { return found.map { some($0) } ?? Cell.none }
+        // All fields there are, those of `FieldMask`, are lists.
+        return found ?? Cell(.list)
+    }
+
+    mutating func hasField(_ message: Cell, _ field: Cell) -> Cell {
+        guard WellKnown.messages[message.cells[0].text]?.fields[field.text] != nil else {
+            return error(.noSuchField, of: field)
+        }
+        return .bool(MapLayout.find(field, in: message.cells[1]) != nil)
+    }
+
+    /// The value of a field of a kind; null is of no kind.
     private mutating func wrapper(_ given: Cell?, _ tag: Cell.Tag, _ unset: Cell) -> Cell {
-        guard let given, given.tag != .null else { return unset }
+        guard let given else { return unset }
         return given.tag == tag ? given : error(.noSuchOverload, details: .string("="), given)
     }
 
@@ -74,44 +126,15 @@ extension Machine {
             return fields.isEmpty ? .null : error(.invalidArgument, "a Value has one field only")
         }
         switch name {
-        case "null_value": return .null
+        case "null_value":
+            // An enumeration of one name; as such its values are ints of 32 bits.
+            let isOne = cell.tag == .null || (cell.tag == .int && Int32(exactly: cell.asInt) != nil)
+            return isOne ? .null : error(.noSuchOverload, details: .string("="), cell)
         case "number_value": return wrapper(cell, .double, .double(0))
         case "string_value": return wrapper(cell, .string, Cell(.string))
         case "bool_value": return wrapper(cell, .bool, .bool(false))
         case "struct_value": return json(wrapper(cell, .map, Cell(.map)))
         default: return json(wrapper(cell, .list, Cell(.list)))
-        }
-    }
-
-    /// A list or map as protobuf's JSON values hold it: numbers are doubles, keys are strings.
-    private mutating func json(_ cell: Cell) -> Cell {
-        charge(cells: cell.count)
-        switch cell.tag {
-        case .int: return .double(Double(cell.asInt))
-        case .uint: return .double(Double(cell.bits))
-        case .null, .bool, .double, .string, .error: return cell
-        case .list:
-            var elements: [Cell] = []
-            for element in cell.cells {
-                let converted = json(element)
-                if converted.isError { return converted }
-                elements.append(converted)
-            }
-            return makeList(elements)
-        case .map:
-            let pairs = cell.cells
-            guard let copied = arena.cells(pairs.count) else { return outOfMemory() }
-            for index in 0..<cell.count {
-                guard pairs[2 * index].tag == .string else {
-                    return error(.invalidArgument, "the keys of a Struct are strings")
-                }
-                let converted = json(pairs[2 * index + 1])
-                if converted.isError { return converted }
-                copied[2 * index] = pairs[2 * index]
-                copied[2 * index + 1] = converted
-            }
-            return finishMap(Cell(.map, copied, count: cell.count))
-        default: return error(.invalidArgument, "\(Self.typeName(cell)) is no JSON value")
         }
     }
 }

@@ -21,16 +21,27 @@ enum NetworkText {
         }
     }
 
-    /// An address. IPv4 within IPv6 is taken only in hexadecimal, as in Kubernetes.
+    /// An address. One of IPv6 may end in the form of IPv4, save where that is all it says
+    /// (`::ffff:1.2.3.4`): that is taken only in hexadecimal, as in Kubernetes.
     static func address(_ text: String) throws(Fault) -> Address {
         if text.utf8.contains(UInt8(ascii: "%")) { throw .zone }
         guard text.utf8.contains(UInt8(ascii: ":")) else {
             guard let bytes = four(text[...]) else { throw .malformed }
             return Address(bytes: bytes)
         }
-        if text.utf8.contains(UInt8(ascii: ".")) { throw .mapped }
-        guard let bytes = sixteen(text) else { throw .malformed }
+        guard let bytes = sixteen(try withoutPoints(text)) else { throw .malformed }
+        if text.utf8.contains(UInt8(ascii: ".")), isMapped(bytes) { throw .mapped }
         return Address(bytes: bytes)
+    }
+
+    /// The text with a last part such as `1.2.3.4` as two groups in hexadecimal.
+    private static func withoutPoints(_ text: String) throws(Fault) -> String {
+        guard text.utf8.contains(UInt8(ascii: ".")) else { return text }
+        guard let colon = text.lastIndex(of: ":"),
+            let bytes = four(text[text.index(after: colon)...])
+        else { throw .malformed }
+        let words = [0, 2].map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+        return text[...colon] + words.map { String($0, radix: 16) }.joined(separator: ":")
     }
 
     static func block(_ text: String) throws(Fault) -> Address {

@@ -172,7 +172,8 @@ extension Emitter {
             switch constant(at: right).tag {
             case .int, .duration, .bool: operation = .testInt
             case .double: operation = .testDouble
-            case .string where orders & Test.less == orders & Test.greater >> 2:
+            // Whether two texts are the same is told at once, their order is not.
+            case .string where orders == Test.equal || orders & Test.unordered != 0:
                 operation = .testText
             default: break
             }
@@ -219,7 +220,7 @@ extension Emitter {
             rounds.append(add(Instruction(.branch, dst: dst, a: condition)))
             exits.append(add(Instruction(.jump)))
         }
-        step(loop, variable: variable, into: dst, rounds: &rounds, exits: &exits)
+        step(loop, state: state, variable: variable, into: dst, rounds: &rounds, exits: &exits)
         land(rounds)
         add(Instruction(.next, dst: variable, a: state, b: top, count: hasTwo ? 1 : 0))
         if case .existsOne = loop.macro { add(Instruction(.oneEnd, dst: dst)) }
@@ -243,8 +244,8 @@ extension Emitter {
     }
 
     private mutating func step(
-        _ loop: AST.Comprehension, variable: Int32, into dst: Int32, rounds: inout [Int],
-        exits: inout [Int]
+        _ loop: AST.Comprehension, state: Int32, variable: Int32, into dst: Int32,
+        rounds: inout [Int], exits: inout [Int]
     ) {
         let body = operand(loop.body)
         switch loop.macro {
@@ -265,7 +266,7 @@ extension Emitter {
             add(Instruction(.put, dst: dst, a: variable, b: body))
             exits.append(add(Instruction(.jump)))
         case .transformMapEntry:
-            add(Instruction(.merge, dst: dst, a: body))
+            add(Instruction(.merge, dst: dst, a: body, b: state))
             exits.append(add(Instruction(.jump)))
         default:
             add(Instruction(.append, dst: dst, a: body))

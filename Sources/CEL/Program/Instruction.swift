@@ -62,7 +62,7 @@ struct Instruction: BitwiseCopyable {
         case oneEnd
         /// dst = empty list (map) with room for what loop a goes over.
         case listBegin, mapBegin
-        /// Append a to list dst; put key a and value b; put all entries of a. Else next.
+        /// Append a to list dst; put key a and value b; put all entries of a, within loop b. Else next.
         case append, put, merge
         /// Make map dst ready for lookups.
         case mapEnd

@@ -67,7 +67,7 @@ struct Lexer {
             switch source[index] {
             case 9, 10, 12, 13, 32: index += 1
             case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "/"):
-                while index < source.count, source[index] != 10 { index += 1 }
+                while index < source.count, source[index] != 10, source[index] != 13 { index += 1 }
             default: return
             }
         }

@@ -55,7 +55,7 @@ enum Literals {
             return
         }
         let digits: Int
-        var radix: UInt32 = 16
+        var radix = 16
         switch letter {
         case UInt8(ascii: "x"), UInt8(ascii: "X"): digits = 2
         case UInt8(ascii: "u") where !isBytes: digits = 4
@@ -68,16 +68,12 @@ enum Literals {
             let text = String(decoding: source[start..<index], as: UTF8.self)
             throw Fault(range: start..<index, message: "`\(text)` is no escape")
         }
-        var value: UInt32 = 0
-        for _ in 0..<digits {
-            guard index < end, let digit = hexValue(source[index]), digit < radix else {
-                throw Fault(
-                    range: start..<min(index + 1, end),
-                    message: "this escape needs \(digits) \(radix == 8 ? "octal" : "hex") digits")
-            }
-            value = value << (radix == 8 ? 3 : 4) | digit
-            index += 1
+        guard var value = number(source, &index, end, digits: digits, radix: radix) else {
+            throw Fault(
+                range: start..<min(index + 1, end),
+                message: "this escape needs \(digits) \(radix == 8 ? "octal" : "hex") digits")
         }
+        if letter == UInt8(ascii: "u") { value = pair(value, source, &index, end) }
         if isBytes {
             result.append(UInt8(truncatingIfNeeded: value))
         } else if let scalar = UnicodeScalar(value) {
@@ -85,6 +81,37 @@ enum Literals {
         } else {
             throw Fault(range: start..<index, message: "this escape names no code point")
         }
+    }
+
+    /// So many digits; nil where there are fewer, with the index at the first that is none.
+    private static func number(
+        _ source: [UInt8], _ index: inout Int, _ end: Int, digits: Int, radix: Int
+    ) -> UInt32? {
+        var value: UInt32 = 0
+        for _ in 0..<digits {
+            guard index < end, let digit = hexValue(source[index]), digit < radix else {
+                return nil
+            }
+            value = value << (radix == 8 ? 3 : 4) | digit
+            index += 1
+        }
+        return value
+    }
+
+    /// A code point beyond U+FFFF may be written as two escapes of its surrogates. Gives the first
+    /// back, and stays where it is, if no second one follows.
+    private static func pair(_ first: UInt32, _ source: [UInt8], _ index: inout Int, _ end: Int)
+        -> UInt32
+    {
+        guard (0xD800..<0xDC00).contains(first), index + 1 < end,
+            source[index] == UInt8(ascii: "\\"), source[index + 1] == UInt8(ascii: "u")
+        else { return first }
+        var next = index + 2
+        guard let second = number(source, &next, end, digits: 4, radix: 16),
+            (0xDC00..<0xE000).contains(second)
+        else { return first }
+        index = next
+        return 0x10000 + (first - 0xD800) << 10 + (second - 0xDC00)
     }
 
     static func hexValue(_ byte: UInt8) -> UInt32? {
@@ -105,8 +132,8 @@ enum Literals {
 
 /// Whether bytes are valid UTF-8, and where the first fault is.
 enum UTF8Check {
-    static func firstFault(_ bytes: [UInt8]) -> Int? {
-        var index = 0
+    static func firstFault(_ bytes: [UInt8], from start: Int = 0) -> Int? {
+        var index = start
         while index < bytes.count {
             let byte = bytes[index]
             if byte < 0x80 {

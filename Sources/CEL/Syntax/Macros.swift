@@ -1,6 +1,6 @@
 extension Parser {
     /// The macros of a receiver, by name and number of arguments.
-    private static let loops: [String: [Int: AST.Comprehension.Macro]] = [
+    static let loops: [String: [Int: AST.Comprehension.Macro]] = [
         "all": [2: .all, 3: .all],
         "exists": [2: .exists, 3: .exists],
         "exists_one": [2: .existsOne, 3: .existsOne],
@@ -78,11 +78,15 @@ extension Parser {
         return nil
     }
 
+    /// The macros of `cel`, by name and number of arguments.
+    static let celMacros = ["bind": 3, "block": 2, "index": 1, "iterVar": 2, "accuVar": 2]
+
     private mutating func celMacro(
         _ name: String, _ nameRange: Range<Int>, _ opening: Token, _ arguments: [AST.NodeID],
         _ range: Range<Int>
     ) -> AST.NodeID? {
-        switch (name, arguments.count) {
+        guard let wanted = Self.celMacros[name] else { return nil }
+        switch (name, arguments.count == wanted ? wanted : 0) {
         case ("bind", 3):
             guard let variable = variable(arguments[0], of: "cel.bind") else {
                 return add(.invalid, range)
@@ -103,7 +107,7 @@ extension Parser {
                 case .literal(.int(let index)) = ast[arguments[1]].kind
             else { break }
             return add(.identifier("@\(name):\(depth):\(index)"), range)
-        default: return nil
+        default: break
         }
         report(nameRange, "cel.macro.arguments", "`cel.\(name)` cannot take these arguments")
         return add(.invalid, range)

@@ -33,6 +33,12 @@ extension Value {
             return wrapped.map { "optional.of(\($0.text))" } ?? "optional.none()"
         case .opaque(let type, let text):
             return "\(type == "net.IP" ? "ip" : "cidr")(\"\(text)\")"
+        case .message(let type, let fields):
+            let shown = fields.entries.map { field in
+                if case .string(let name) = field.key { return "\(name): \(field.value.text)" }
+                return field.value.text
+            }
+            return type + "{" + shown.joined(separator: ", ") + "}"
         }
     }
 

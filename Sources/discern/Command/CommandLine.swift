@@ -7,7 +7,7 @@ enum CommandTable {
             ServeCommand.command, CheckCommand.command, TestCommand.command, EvalCommand.command,
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
             KeysCommand.revoke, AuditListCommand.command, CELCommands.eval, CELCommands.check,
-            CELCommands.conformance, version,
+            CELCommands.functions, CELCommands.conformance, version,
         ]
     }
 
