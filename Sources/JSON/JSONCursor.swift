@@ -55,7 +55,30 @@ public struct JSONCursor {
         type == UInt8(ascii: "\"") && isText(at: index, name)
     }
 
+    /// Whether the text has exactly these bytes.
+    public func isText(_ text: String) -> Bool {
+        withText { bytes in
+            bytes.count == text.utf8.count
+                && text.utf8.withContiguousStorageIfAvailable { Self.same(bytes, $0) }
+                    ?? bytes.elementsEqual(text.utf8)
+        } ?? false
+    }
+
+    /// Whether so many bytes are the same; both buffers have the same length.
+    private static func same(
+        _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+        return memcmp(first, second, left.count) == 0
+    }
+
     // MARK: Containers
+
+    /// How many members or elements a container has; 0 for a scalar. simdjson counts them up to
+    /// 16,777,215.
+    public var count: Int {
+        type == UInt8(ascii: "{") || type == UInt8(ascii: "[") ? Int(word >> 32 & 0xFF_FFFF) : 0
+    }
 
     /// The member of an object; nil if there is none, or this is no object.
     public subscript(_ name: StaticString) -> JSONCursor? {

@@ -17,6 +17,8 @@ public final class LedgerFile {
         }
         connection = try Connection(path: path, readOnly: true)
         try Schema.check(connection, path: path)
+        // The whole ledger is read once, in order: pages are looked at where they are, not copied.
+        try connection.run("PRAGMA mmap_size = \(1 << 40)")
     }
 
     /// The apps and environments that have entries of a kind, with how many each.
@@ -36,28 +38,26 @@ public final class LedgerFile {
         return found
     }
 
-    /// Hands the payloads of an app's entries of some kinds to `body`, in ledger order.
-    /// Erased ones are left out.
-    public func scan(
-        _ tenant: Tenant, _ kinds: [RecordKind],
-        _ body: (_ sequence: Int64, RecordKind, UnsafeRawBufferPointer) throws -> Void
+    /// Hands the payloads of an app's evaluations and labels to `body`, in ledger order. Erased
+    /// ones are left out.
+    public func evaluationsAndLabels(
+        of tenant: Tenant,
+        _ body: (_ sequence: Int64, _ isLabel: Bool, UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let statement = try connection.prepare(
             """
-            SELECT sequence, kind, payload FROM entries
-            WHERE app = ?1 AND environment = ?2 AND kind IN (?3, ?4) ORDER BY sequence
+            SELECT sequence, kind = ?4, payload FROM entries
+            WHERE kind IN (?3, ?4) AND app = ?1 AND environment = ?2 ORDER BY sequence
             """)
         statement.bind(1, tenant.app)
         statement.bind(2, tenant.environment.rawValue)
-        statement.bind(3, kinds.first?.rawValue ?? "")
-        statement.bind(4, kinds.last?.rawValue ?? "")
+        statement.bind(3, RecordKind.evaluation.rawValue)
+        statement.bind(4, RecordKind.label.rawValue)
         defer { statement.reset() }
         while try statement.step() {
-            let sequence = statement.int(0)
-            guard let kind = RecordKind(rawValue: statement.text(1)) else { continue }
             try statement.withBytes(2) { payload in
                 guard payload.count > 0 else { return }
-                try body(sequence, kind, payload)
+                try body(statement.int(0), statement.int(1) == 1, payload)
             }
         }
     }

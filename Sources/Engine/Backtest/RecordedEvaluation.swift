@@ -45,14 +45,14 @@ public struct RecordedEvaluationReader {
             throw corrupt("command")
         }
         guard let subject = command["subject"]?.pseudonym else { throw corrupt("subject") }
-        guard let category = command["category"]?.string.flatMap(Policies.Category.init) else {
+        guard let category = command["category"]?.choice(Policies.Category.self) else {
             throw corrupt("category")
         }
-        guard let id = result["evaluationID"]?.string.flatMap(Identifier.init) else {
+        guard let id = result["evaluationID"]?.identifier else {
             throw corrupt("evaluationID")
         }
         guard let receivedAt = result["receivedAt"]?.instant else { throw corrupt("receivedAt") }
-        guard let status = result["authorization"]?.string.flatMap(AuthorizationStatus.init) else {
+        guard let status = result["authorization"]?.choice(AuthorizationStatus.self) else {
             throw corrupt("authorization")
         }
         guard let acting = result["acting"], let decision = result["decision"],
@@ -68,6 +68,7 @@ public struct RecordedEvaluationReader {
             self.model = nil
         }
         var attributes: [RecordedAttribute] = []
+        attributes.reserveCapacity(command["attributes"]?.count ?? 0)
         try command["attributes"]?.forEachMember { name, value throws(CorruptEntry) in
             let name = String(decoding: name, as: UTF8.self)
             guard let value = value.recorded else { throw corrupt(name) }
@@ -79,7 +80,7 @@ public struct RecordedEvaluationReader {
             authorization: status, authorizationEndsAt: result["authorizationEndsAt"]?.instant,
             isForced: command["force"] != nil,
             insight: InsightResult(
-                outcome: acting["outcome"]?.string.flatMap(Outcome.init),
+                outcome: acting["outcome"]?.choice(Outcome.self),
                 score: acting["score"]?.double, modelVersion: "",
                 degraded: acting["degraded"]?.string),
             model: model, policy: policy, output: output)
@@ -89,15 +90,19 @@ public struct RecordedEvaluationReader {
 extension JSONCursor {
     fileprivate var instant: Instant? { withText { Instant(rfc3339: $0) } ?? nil }
 
+    fileprivate var identifier: Identifier? { withText { Identifier(utf8: $0) } ?? nil }
+
+    /// One of a closed set of names.
+    fileprivate func choice<T: CaseIterable & RawRepresentable<String>>(_ type: T.Type) -> T? {
+        T.allCases.first { isText($0.rawValue) }
+    }
+
     fileprivate var pseudonym: Pseudonym? { withText { Pseudonym(hexadecimal: $0) } ?? nil }
 
     /// A policy or model; the one given where that has the same digest.
     fileprivate func reference(like known: VersionReference?) -> VersionReference? {
         guard let digest = self["digest"] else { return nil }
-        if let known {
-            let isSame = digest.withText { $0.elementsEqual(known.digest.utf8) }
-            if isSame == true { return known }
-        }
+        if let known, digest.isText(known.digest) { return known }
         guard let name = self["name"]?.string, let version = self["version"]?.int,
             let text = digest.string
         else { return nil }
@@ -116,9 +121,9 @@ extension JSONCursor {
 
     /// What a recorded decision puts out.
     fileprivate var output: DecisionOutput? {
-        guard let friction = self["friction"]?.string.flatMap(Friction.init(name:)) else {
-            return nil
-        }
+        guard let text = self["friction"],
+            let friction = Friction.allCases.first(where: { text.isText($0.name) })
+        else { return nil }
         var steps: [Step] = []
         self["steps"]?.forEach { if let step = $0.string.flatMap(Step.init) { steps.append(step) } }
         var notify: [String] = []

@@ -74,34 +74,23 @@ enum BacktestCommand {
         return ExitStatus.fine
     }
 
-    /// Reads a batch and judges it, by turns, so that the time of each is known.
+    /// Reads and judges by turns, with an eye on how long each takes.
     private static func run(_ backtest: Backtest, _ stream: RecordedStream, _ tenant: Tenant) throws
         -> BacktestReport
     {
-        var batch: [RecordedStream.Entry] = []
         var judging = Stopwatch()
         var whole = Stopwatch()
         var taken = 0
         let progress = Progress("judging")
-        func judge() {
-            judging.time {
-                for entry in batch {
-                    switch entry {
-                    case .evaluation(let record): backtest.take(record)
-                    case .label(let record, let sequence): backtest.take(record, sequence: sequence)
-                    }
-                }
-            }
-            taken += batch.count
-            batch.removeAll(keepingCapacity: true)
-            progress.show("\(Figures.grouped(taken)) entries")
-        }
         let report = try whole.time {
             try stream.each(of: tenant) { entry in
-                batch.append(entry)
-                if batch.count == 4_096 { judge() }
+                switch entry {
+                case .evaluation(let record): judging.time { backtest.take(record) }
+                case .label(let record, let sequence): backtest.take(record, sequence: sequence)
+                }
+                taken += 1
+                if taken & 0xFFF == 0 { progress.show("\(Figures.grouped(taken)) entries") }
             }
-            judge()
             return backtest.finish()
         }
         progress.end()

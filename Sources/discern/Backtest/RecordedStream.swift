@@ -46,8 +46,8 @@ enum RecordedStream {
         var reader = RecordedEvaluationReader()
         switch self {
         case .folder(let ledger):
-            try ledger.scan(tenant, [.evaluation, .label]) { sequence, kind, payload in
-                if kind == .label {
+            try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in
+                if isLabel {
                     let record = try RecordReader(payload, sequence: sequence)
                     try body(.label(LabelRecord(payload: record), sequence: sequence))
                 } else {
