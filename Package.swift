@@ -96,6 +96,14 @@ let package = Package(
             name: "cel-benchmark", dependencies: ["CEL", "JSON", "Time"], path: "Benchmarks/CEL",
             exclude: ["expressions.json", "count.c", "peer.py"], swiftSettings: strict),
 
+        // Beside the house: makes recorded evaluations to try things on
+        .executableTarget(
+            name: "fixture-generator",
+            dependencies: [
+                "Engine", "JSON", "Ledger", "Policies", "Storage", "Time", "TrustInsights",
+            ],
+            path: "Fixtures/Generator", swiftSettings: strict),
+
         tests("JSONTests", ["JSON"]),
         tests("TimeTests", ["Time"]),
         tests("LedgerTests", ["Ledger"]),

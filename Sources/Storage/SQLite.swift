@@ -155,6 +155,13 @@ struct Statement: ~Copyable {
         sqlite3_column_text(handle, column).map { String(cString: $0) } ?? ""
     }
 
+    /// The bytes of a column, valid until the next step.
+    func withBytes<R>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return try body(
+            UnsafeRawBufferPointer(start: sqlite3_column_blob(handle, column), count: count))
+    }
+
     func bytes(_ column: Int32) -> [UInt8] {
         let count = Int(sqlite3_column_bytes(handle, column))
         guard count > 0, let start = sqlite3_column_blob(handle, column) else { return [] }

@@ -40,15 +40,7 @@ enum Schema {
 
     /// Makes sure that the open file is ours and of today's version.
     static func prepare(_ connection: borrowing Connection, path: String) throws {
-        let id = try connection.single("PRAGMA application_id")
-        let found = try connection.single("PRAGMA user_version")
-        let isEmpty = try connection.single("SELECT count(*) FROM sqlite_schema") == 0
-        guard id == applicationID || isEmpty && id == 0 else {
-            throw StorageError.notOurs(path: path)
-        }
-        guard found <= version else {
-            throw StorageError.newer(path: path, found: found, known: version)
-        }
+        let found = try check(connection, path: path, isNewAllowed: true)
         for step in Int(found)..<migrations.count {
             try connection.run("BEGIN IMMEDIATE")
             try connection.run(migrations[step])
@@ -56,6 +48,23 @@ enum Schema {
             try connection.run("PRAGMA user_version = \(step + 1)")
             try connection.run("COMMIT")
         }
+    }
+
+    /// Makes sure that the open file is ours and no newer than this program; gives its version.
+    @discardableResult
+    static func check(
+        _ connection: borrowing Connection, path: String, isNewAllowed: Bool = false
+    ) throws -> Int64 {
+        let id = try connection.single("PRAGMA application_id")
+        let found = try connection.single("PRAGMA user_version")
+        let isEmpty = try connection.single("SELECT count(*) FROM sqlite_schema") == 0
+        guard id == applicationID || isNewAllowed && isEmpty && id == 0 else {
+            throw StorageError.notOurs(path: path)
+        }
+        guard found <= version else {
+            throw StorageError.newer(path: path, found: found, known: version)
+        }
+        return found
     }
 }
 

@@ -34,6 +34,15 @@ public final class ActingPolicy: Sendable {
         }
     }
 
+    /// A policy with the models of its set.
+    convenience init(_ policy: TrustPolicy, in set: PolicySet) {
+        var models: [Int: Model] = [:]
+        for file in set.models where file.name == policy.model?.name {
+            models[file.version] = Model(file)
+        }
+        self.init(policy: policy, models: models)
+    }
+
     /// Where the inputs of one of the models come from.
     func sources(of model: Model) -> [FeatureSource] { sources[model.file.version] ?? [] }
 

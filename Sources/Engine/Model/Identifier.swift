@@ -30,9 +30,17 @@ public struct Identifier: Hashable, Sendable {
 
     /// The id that a text gives; `nil` if it is none of ours.
     public init?(_ text: String) {
-        guard text.utf8.count == 36 else { return nil }
+        var text = text
+        guard let id = text.withUTF8({ Identifier(utf8: $0) }) else { return nil }
+        self = id
+    }
+
+    /// The id that the bytes of a text give; `nil` if it is none of ours.
+    init?(utf8 text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == 36 else { return nil }
         var value: (UInt64, UInt64) = (0, 0)
-        for (index, byte) in text.utf8.enumerated() {
+        for index in 0..<36 {
+            let byte = text[index]
             if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue

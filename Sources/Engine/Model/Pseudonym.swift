@@ -22,6 +22,27 @@ public struct Pseudonym: Hashable, Sendable, BitwiseCopyable {
         low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// The pseudonym of the bytes of 32 hexadecimal digits.
+    init?(hexadecimal bytes: UnsafeBufferPointer<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var halves: (UInt64, UInt64) = (0, 0)
+        for index in 0..<32 {
+            let byte = bytes[index]
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if index < 16 {
+                halves.0 = halves.0 << 4 | UInt64(digit)
+            } else {
+                halves.1 = halves.1 << 4 | UInt64(digit)
+            }
+        }
+        (high, low) = halves
+    }
+
     /// 32 hexadecimal digits.
     public var text: String {
         String(unsafeUninitializedCapacity: 32) { buffer in

@@ -45,11 +45,7 @@ public struct Trial: Sendable {
 
     /// Trials of a policy, with the models of its set.
     public init(_ policy: TrustPolicy, in set: PolicySet) {
-        var models: [Int: Model] = [:]
-        for file in set.models where file.name == policy.model?.name {
-            models[file.version] = Model(file)
-        }
-        acting = ActingPolicy(policy: policy, models: models)
+        acting = ActingPolicy(policy, in: set)
     }
 
     /// Judges the event of a test.

@@ -46,6 +46,14 @@ public struct RecordReader: Sendable {
 
     /// A reader of a payload's bytes.
     public init(bytes: [UInt8], sequence: Int64) throws(CorruptEntry) {
+        let result = bytes.withUnsafeBytes { buffer -> Result<RecordReader, CorruptEntry> in
+            Result { () throws(CorruptEntry) in try RecordReader(buffer, sequence: sequence) }
+        }
+        self = try result.get()
+    }
+
+    /// A reader of a payload's bytes.
+    public init(_ bytes: UnsafeRawBufferPointer, sequence: Int64) throws(CorruptEntry) {
         do {
             value = try JSONReader.parse(bytes, limits: JSONLimits(bytes: 64 << 20, depth: 100))
         } catch {
@@ -55,7 +63,8 @@ public struct RecordReader: Sendable {
         self.sequence = sequence
     }
 
-    private init(value: JSONValue, sequence: Int64) {
+    /// A reader of a payload that was read already.
+    public init(value: JSONValue, sequence: Int64) {
         self.value = value
         self.sequence = sequence
     }

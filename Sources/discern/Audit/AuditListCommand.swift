@@ -110,9 +110,9 @@ enum AuditListCommand {
             query.query.kind = kind
             take("kind", text)
         }
-        query.query.since = try time("since", arguments)
+        query.query.since = try arguments.time("since")
         take("since", query.query.since?.rfc3339)
-        query.query.until = try time("until", arguments)
+        query.query.until = try arguments.time("until")
         take("until", query.query.until?.rfc3339)
         query.query.limit = try arguments.number("limit", in: 1...1_000) ?? 100
         take("limit", String(query.query.limit))
@@ -142,14 +142,5 @@ enum AuditListCommand {
                 maker.device(arguments["device"] ?? "", of: tenant)
             }
         return (pseudonym, EntityKey.all(about: pseudonym, of: tenant))
-    }
-
-    private static func time(_ name: String, _ arguments: Arguments) throws -> Instant? {
-        guard let text = arguments[name] else { return nil }
-        if let instant = Instant(rfc3339: text) { return instant }
-        if let ago = Duration(policyText: text) { return Engine.wallClock() - ago }
-        throw UsageError(
-            "--\(name) needs a time such as 2026-11-30T12:00:00Z, or 2h for two hours ago, "
-                + "not `\(text)`")
     }
 }

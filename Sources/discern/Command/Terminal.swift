@@ -17,6 +17,11 @@ enum Terminal {
     /// Whether colours may be used there.
     static var hasColour: Bool { isInteractive && getenv("NO_COLOR") == nil }
 
+    /// Writes text as it is.
+    static func write(_ text: String, to descriptor: Int32) {
+        write(Array(text.utf8), to: descriptor)
+    }
+
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var offset = 0
         bytes.withUnsafeBytes { buffer in

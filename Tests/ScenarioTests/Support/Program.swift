@@ -4,10 +4,13 @@ import Glibc
 /// The built binary, and running it: once, or as a service.
 enum Program {
     /// `discern` of the same build folder as the test bundle.
-    static let path: String = {
+    static let path = built("discern")
+
+    /// A program of that build folder.
+    static func built(_ name: String) -> String {
         let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        return bundle.deletingLastPathComponent().appending(path: "discern").path
-    }()
+        return bundle.deletingLastPathComponent().appending(path: name).path
+    }
 
     /// What a command said, and how it ended.
     struct Outcome {
@@ -19,10 +22,11 @@ enum Program {
     }
 
     /// Runs a command to its end.
-    static func run(_ arguments: [String]) throws -> Outcome {
+    static func run(_ arguments: [String], of program: String = path) throws -> Outcome {
         let folder = try TemporaryFolder()
         let process = try Spawned(
-            arguments, output: folder.path + "/out", errors: folder.path + "/err")
+            program: program, arguments, output: folder.path + "/out",
+            errors: folder.path + "/err")
         let status = try process.waitForExit()
         return Outcome(
             status: status, output: Files.text(folder.path + "/out"),

@@ -1,0 +1,135 @@
+import JSON
+import Policies
+import Time
+import TrustInsights
+
+/// What a backtest needs of a recorded evaluation.
+public struct RecordedEvaluation: Sendable {
+    /// Its id.
+    public var evaluationID: Identifier
+    /// Whose it is.
+    public var subject: Pseudonym
+    /// When it was received.
+    public var receivedAt: Instant
+    var category: Policies.Category
+    var attributes: [RecordedAttribute]
+    var device: Double?
+    var authorization: AuthorizationStatus
+    var authorizationEndsAt: Instant?
+    var isForced: Bool
+    /// What the acting model said: outcome, score, and why it gave no result.
+    var insight: InsightResult
+    var model: VersionReference?
+    var policy: VersionReference
+    var output: DecisionOutput
+}
+
+/// Reads recorded evaluations out of payloads, and only the parts that matter: a year of them is
+/// read in one go.
+public struct RecordedEvaluationReader {
+    /// Records in a row mostly name the same policy and model.
+    private var policy: VersionReference?
+    private var model: VersionReference?
+
+    /// A reader.
+    public init() {}
+
+    /// Reads the payload of an entry of kind ``RecordKind/evaluation``.
+    public mutating func read(_ payload: JSONCursor, sequence: Int64) throws(CorruptEntry)
+        -> RecordedEvaluation
+    {
+        func corrupt(_ name: String) -> CorruptEntry {
+            CorruptEntry(sequence: sequence, detail: "`\(name)` is missing or not as written")
+        }
+        guard let command = payload["command"], let result = payload["result"] else {
+            throw corrupt("command")
+        }
+        guard let subject = command["subject"]?.pseudonym else { throw corrupt("subject") }
+        guard let category = command["category"]?.choice(Policies.Category.self) else {
+            throw corrupt("category")
+        }
+        guard let id = result["evaluationID"]?.identifier else {
+            throw corrupt("evaluationID")
+        }
+        guard let receivedAt = result["receivedAt"]?.instant else { throw corrupt("receivedAt") }
+        guard let status = result["authorization"]?.choice(AuthorizationStatus.self) else {
+            throw corrupt("authorization")
+        }
+        guard let acting = result["acting"], let decision = result["decision"],
+            let output = decision.output
+        else { throw corrupt("decision") }
+        guard let policy = result["policy"]?.reference(like: self.policy) else {
+            throw corrupt("policy")
+        }
+        self.policy = policy
+        if let model = result["model"] {
+            self.model = model.reference(like: self.model)
+        } else {
+            self.model = nil
+        }
+        var attributes: [RecordedAttribute] = []
+        attributes.reserveCapacity(command["attributes"]?.count ?? 0)
+        try command["attributes"]?.forEachMember { name, value throws(CorruptEntry) in
+            let name = String(decoding: name, as: UTF8.self)
+            guard let value = value.recorded else { throw corrupt(name) }
+            attributes.append(RecordedAttribute(name: name, value: value))
+        }
+        return RecordedEvaluation(
+            evaluationID: id, subject: subject, receivedAt: receivedAt, category: category,
+            attributes: attributes, device: command["device"]?["value"]?.double,
+            authorization: status, authorizationEndsAt: result["authorizationEndsAt"]?.instant,
+            isForced: command["force"] != nil,
+            insight: InsightResult(
+                outcome: acting["outcome"]?.choice(Outcome.self),
+                score: acting["score"]?.double, modelVersion: "",
+                degraded: acting["degraded"]?.string),
+            model: model, policy: policy, output: output)
+    }
+}
+
+extension JSONCursor {
+    fileprivate var instant: Instant? { withText { Instant(rfc3339: $0) } ?? nil }
+
+    fileprivate var identifier: Identifier? { withText { Identifier(utf8: $0) } ?? nil }
+
+    /// One of a closed set of names.
+    fileprivate func choice<T: CaseIterable & RawRepresentable<String>>(_ type: T.Type) -> T? {
+        T.allCases.first { isText($0.rawValue) }
+    }
+
+    fileprivate var pseudonym: Pseudonym? { withText { Pseudonym(hexadecimal: $0) } ?? nil }
+
+    /// A policy or model; the one given where that has the same digest.
+    fileprivate func reference(like known: VersionReference?) -> VersionReference? {
+        guard let digest = self["digest"] else { return nil }
+        if let known, digest.isText(known.digest) { return known }
+        guard let name = self["name"]?.string, let version = self["version"]?.int,
+            let text = digest.string
+        else { return nil }
+        return VersionReference(name: name, version: version, digest: text)
+    }
+
+    /// An attribute's value, as ``RecordedValue`` is written.
+    fileprivate var recorded: RecordedValue? {
+        if let text = string { return .value(.string(text)) }
+        if let flag = bool { return .value(.bool(flag)) }
+        if isDouble { return double.map { .value(.double($0)) } }
+        if let number = int { return .value(.int(number)) }
+        if let digest = self["digest"]?.string { return .digest(digest) }
+        return self["timestamp"]?.instant.map { .value(.timestamp($0)) }
+    }
+
+    /// What a recorded decision puts out.
+    fileprivate var output: DecisionOutput? {
+        guard let text = self["friction"],
+            let friction = Friction.allCases.first(where: { text.isText($0.name) })
+        else { return nil }
+        var steps: [Step] = []
+        self["steps"]?.forEach { if let step = $0.string.flatMap(Step.init) { steps.append(step) } }
+        var notify: [String] = []
+        self["notify"]?.forEach { if let name = $0.string { notify.append(name) } }
+        return DecisionOutput(
+            friction: friction, steps: StepSet(steps),
+            holdFor: self["holdFor"]?.string.flatMap { Duration(iso8601: $0) }, notify: notify)
+    }
+}

@@ -1,0 +1,64 @@
+import CSQLite
+import Engine
+import Glibc
+import Time
+
+/// The ledger of a data folder, for a process that reads and changes nothing: no lock is taken, no
+/// table is brought up to date, the write-ahead log is left as it is. A server may run meanwhile.
+public final class LedgerFile {
+    private let connection: Connection
+
+    /// Opens the database of a data folder.
+    public init(folder: String) throws {
+        let path = folder + "/discern.db"
+        guard access(path, F_OK) == 0 else {
+            throw StorageError.file(
+                path: folder, doing: "opening", error: "there is no database of discern")
+        }
+        connection = try Connection(path: path, readOnly: true)
+        try Schema.check(connection, path: path)
+        // The whole ledger is read once, in order: pages are looked at where they are, not copied.
+        try connection.run("PRAGMA mmap_size = \(1 << 40)")
+    }
+
+    /// The apps and environments that have entries of a kind, with how many each.
+    public func tenants(of kind: RecordKind) throws -> [(tenant: Tenant, entries: Int64)] {
+        let statement = try connection.prepare(
+            """
+            SELECT app, environment, count(*) FROM entries WHERE kind = ?1
+            GROUP BY app, environment ORDER BY app, environment
+            """)
+        statement.bind(1, kind.rawValue)
+        var found: [(tenant: Tenant, entries: Int64)] = []
+        while try statement.step() {
+            guard let environment = DataEnvironment(rawValue: statement.text(1)) else { continue }
+            found.append(
+                (Tenant(app: statement.text(0), environment: environment), statement.int(2)))
+        }
+        return found
+    }
+
+    /// Hands the payloads of an app's evaluations and labels to `body`, in ledger order. Erased
+    /// ones are left out.
+    public func evaluationsAndLabels(
+        of tenant: Tenant,
+        _ body: (_ sequence: Int64, _ isLabel: Bool, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let statement = try connection.prepare(
+            """
+            SELECT sequence, kind = ?4, payload FROM entries
+            WHERE kind IN (?3, ?4) AND app = ?1 AND environment = ?2 ORDER BY sequence
+            """)
+        statement.bind(1, tenant.app)
+        statement.bind(2, tenant.environment.rawValue)
+        statement.bind(3, RecordKind.evaluation.rawValue)
+        statement.bind(4, RecordKind.label.rawValue)
+        defer { statement.reset() }
+        while try statement.step() {
+            try statement.withBytes(2) { payload in
+                guard payload.count > 0 else { return }
+                try body(statement.int(0), statement.int(1) == 1, payload)
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Engine
+import Glibc
+import JSON
+import Policies
+import Storage
+import Time
+
+/// `discern backtest`: what a candidate policy would have decided on recorded evaluations.
+enum BacktestCommand {
+    static var command: Command {
+        Command(
+            name: "backtest", summary: "Judge recorded evaluations by a candidate policy.",
+            positional: "PATH…",
+            options: [
+                .value("policy", nil, "NAME", "the candidate: a name, or name@version"),
+                DataAccess.option,
+                .value(
+                    "stream", nil, "FILE",
+                    "read an exported stream instead of a data folder; - for standard input"),
+                .value("app", "a", "APP", "whose evaluations, if there are several apps"),
+                .value("environment", "e", "ENV", "sandbox or production, if there are both"),
+                .value("since", nil, "TIME", "from then on: 2026-11-30T12:00:00Z, or 90d ago"),
+                .value("until", nil, "TIME", "up to then"),
+                .value(
+                    "mature", nil, "SPAN",
+                    "leave out of rates what is younger than this at the last entry, such as 60d"),
+                .value("examples", nil, "N", "evaluations of each kind to open (3)"),
+                .value("format", "f", "FORMAT", "pretty (default) or json"),
+            ],
+            discussion: """
+                Velocity windows hold what a subject had done before each evaluation, from the
+                longest window before --since on; labels only sort what was found. The recorded
+                score is used where the candidate names the model that gave it; else the
+                candidate's model scores anew.
+                Nothing is changed, and a server may go on running.
+                A stream is what `discern audit list -f json` prints: an entry a line.
+                """,
+            run: run)
+    }
+
+    private static func run(_ arguments: Arguments) throws -> Int32 {
+        let format = arguments["format"] ?? "pretty"
+        guard ["pretty", "json"].contains(format) else {
+            throw UsageError("--format is pretty or json, not `\(format)`")
+        }
+        let paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
+        let set: PolicySet
+        switch try PolicyFiles.load(paths, zones: SystemZones.load()) {
+        case .invalid(let report):
+            Terminal.say(report)
+            return ExitStatus.invalidPolicies
+        case .loaded(let loaded): set = loaded
+        }
+        let policy = try candidate(arguments["policy"], of: set)
+        let stream = try stream(arguments)
+        let tenant = try stream.tenant(
+            app: arguments["app"], environment: arguments["environment"])
+        var options = Backtest.Options(tenant: tenant)
+        options.since = try arguments.time("since")
+        options.until = try arguments.time("until")
+        options.examples = try arguments.number("examples", in: 0...1_000) ?? 3
+        options.mature = try arguments.span("mature")
+        let report = try run(Backtest(policy, in: set, options), stream, tenant)
+        guard report.evaluations > 0 else {
+            Terminal.say(
+                "discern backtest: no evaluation of \(names(policy.categories.map(\.rawValue))) was "
+                    + "recorded in the period: nothing was tested")
+            return ExitStatus.nothingTested
+        }
+        Terminal.print(
+            format == "json"
+                ? BacktestText.json(report, tenant: tenant).text
+                : BacktestText.pretty(report, tenant: tenant))
+        return ExitStatus.fine
+    }
+
+    /// Reads and judges by turns, with an eye on how long each takes.
+    private static func run(_ backtest: Backtest, _ stream: RecordedStream, _ tenant: Tenant) throws
+        -> BacktestReport
+    {
+        var judging = Stopwatch()
+        var whole = Stopwatch()
+        var taken = 0
+        let progress = Progress("judging")
+        let report = try whole.time {
+            try stream.each(of: tenant) { entry in
+                switch entry {
+                case .evaluation(let record): judging.time { backtest.take(record) }
+                case .label(let record, let sequence): backtest.take(record, sequence: sequence)
+                }
+                taken += 1
+                if taken & 0xFFF == 0 { progress.show("\(Figures.grouped(taken)) entries") }
+            }
+            return backtest.finish()
+        }
+        progress.end()
+        Terminal.say(
+            "\(Figures.grouped(report.evaluations)) evaluations in "
+                + "\(Figures.tenths(Double(whole.nanoseconds) / 1e9)) s: "
+                + "\(Figures.grouped(whole.rate(of: report.evaluations))) a second; judging alone "
+                + "\(Figures.grouped(judging.rate(of: report.evaluations))) a second")
+        return report
+    }
+
+    private static func stream(_ arguments: Arguments) throws -> RecordedStream {
+        if let path = arguments["stream"] {
+            if path != "-", access(path, R_OK) != 0 {
+                throw UsageError("--stream: \(path): \(String(cString: strerror(errno)))")
+            }
+            return .file(path: path)
+        }
+        try DataAccess.requireDatabase(arguments)
+        return .folder(try LedgerFile(folder: DataAccess.folder(arguments)))
+    }
+
+    private static func candidate(_ name: String?, of set: PolicySet) throws -> TrustPolicy {
+        let all = set.policies.compactMap { policy -> TrustPolicy? in
+            if case .trust(let trust) = policy { trust } else { nil }
+        }
+        guard let name else {
+            guard all.count == 1 else {
+                throw UsageError("--policy is one of \(names(all.map(\.reference)))")
+            }
+            return all[0]
+        }
+        let found = all.filter { $0.reference == name || $0.name == name }
+        guard let policy = found.max(by: { $0.version < $1.version }) else {
+            throw UsageError(
+                "there is no trust policy `\(name)`; there are \(names(all.map(\.reference)))")
+        }
+        return policy
+    }
+
+    private static func names(_ names: [String]) -> String { names.joined(separator: ", ") }
+}

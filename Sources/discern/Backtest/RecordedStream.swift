@@ -1,0 +1,173 @@
+import Engine
+import Glibc
+import JSON
+import Storage
+import Time
+
+/// Recorded evaluations and labels, from a data folder or from an exported stream.
+enum RecordedStream {
+    case folder(LedgerFile)
+    /// NDJSON: an entry a line, as `discern audit list -f json` prints them.
+    case file(path: String)
+
+    enum Entry {
+        case evaluation(RecordedEvaluation)
+        case label(LabelRecord, sequence: Int64)
+    }
+
+    struct Fault: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// The one app and environment with evaluations, or the one asked for.
+    func tenant(app: String?, environment: String?) throws -> Tenant {
+        let all: [(tenant: Tenant, entries: Int64)]
+        switch self {
+        case .folder(let ledger): all = try ledger.tenants(of: .evaluation)
+        case .file(let path): all = try Self.tenants(in: path)
+        }
+        let found = all.filter {
+            (app ?? $0.tenant.app) == $0.tenant.app
+                && (environment ?? $0.tenant.environment.rawValue) == $0.tenant.environment.rawValue
+        }
+        if found.count == 1 { return found[0].tenant }
+        let names = all.map {
+            "\($0.tenant.app)/\($0.tenant.environment.rawValue) (\(Figures.grouped($0.entries)))"
+        }
+        if all.isEmpty { throw Fault(description: "there are no recorded evaluations") }
+        throw Fault(
+            description: (found.isEmpty
+                ? "no evaluations of that app and environment" : "several apps")
+                + "; name one with --app and --environment: \(names.joined(separator: ", "))")
+    }
+
+    /// Hands evaluations and labels of an app to `body`, in ledger order.
+    func each(of tenant: Tenant, _ body: (Entry) throws -> Void) throws {
+        var reader = RecordedEvaluationReader()
+        switch self {
+        case .folder(let ledger):
+            try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in
+                if isLabel {
+                    let record = try RecordReader(payload, sequence: sequence)
+                    try body(.label(LabelRecord(payload: record), sequence: sequence))
+                } else {
+                    try body(
+                        .evaluation(
+                            JSONReader.withCursor(payload, limits: Self.limits) {
+                                try reader.read($0, sequence: sequence)
+                            }))
+                }
+            }
+        case .file(let path):
+            try Self.lines(of: path) { line, number in
+                let entry = try Self.entry(line, of: tenant, &reader, path, number)
+                if let entry { try body(entry) }
+            }
+        }
+    }
+
+    /// The entry of a line, if it is an evaluation or a label of that app and not erased.
+    private static func entry(
+        _ line: ArraySlice<UInt8>, of tenant: Tenant, _ reader: inout RecordedEvaluationReader,
+        _ path: String, _ number: Int
+    ) throws -> Entry? {
+        do {
+            var label: Int64?
+            let evaluation = try cursor(line, path, number) { root -> RecordedEvaluation? in
+                guard let envelope = root["envelope"], let payload = root["payload"],
+                    envelope["app"]?.string == tenant.app,
+                    envelope["environment"]?.string == tenant.environment.rawValue
+                else { return nil }
+                let sequence = envelope["sequence"]?.int ?? 0
+                if envelope["kind"]?.isText("label") == true { label = sequence }
+                guard envelope["kind"]?.isText("evaluation") == true else { return nil }
+                return try reader.read(payload, sequence: sequence)
+            }
+            if let evaluation { return .evaluation(evaluation) }
+            guard let sequence = label else { return nil }
+            let payload = try JSONReader.parse(Array(line), limits: limits)["payload"] ?? .null
+            return .label(
+                try LabelRecord(payload: RecordReader(value: payload, sequence: sequence)),
+                sequence: sequence)
+        } catch let error as CorruptEntry {
+            throw Fault(description: "\(path):\(number): \(error.detail)")
+        }
+    }
+
+    // MARK: Files
+
+    private static func tenants(in path: String) throws -> [(tenant: Tenant, entries: Int64)] {
+        var counts: [Tenant: Int64] = [:]
+        try lines(of: path) { line, number in
+            try cursor(line, path, number) { root in
+                let envelope = root["envelope"]
+                guard envelope?["kind"]?.isText("evaluation") == true,
+                    let app = envelope?["app"]?.string,
+                    let environment = envelope?["environment"]?.string.flatMap(
+                        DataEnvironment.init)
+                else { return }
+                counts[Tenant(app: app, environment: environment), default: 0] += 1
+            }
+        }
+        return counts.map { ($0.key, $0.value) }.sorted {
+            ($0.0.app, $0.0.environment.rawValue) < ($1.0.app, $1.0.environment.rawValue)
+        }
+    }
+
+    /// Parses a line that must be an entry.
+    private static func cursor<R>(
+        _ line: ArraySlice<UInt8>, _ path: String, _ number: Int, _ body: (JSONCursor) throws -> R
+    ) throws -> R {
+        do {
+            return try line.withUnsafeBytes { bytes in
+                try JSONReader.withCursor(bytes, limits: limits) { root in
+                    guard root["envelope"] != nil else {
+                        throw Fault(
+                            description: "\(path):\(number): not an entry of a ledger: "
+                                + "there is no `envelope`")
+                    }
+                    return try body(root)
+                }
+            }
+        } catch let error as JSONError {
+            throw Fault(description: "\(path):\(number):\(error.offset + 1): \(error.message)")
+        }
+    }
+
+    private static let limits = JSONLimits(bytes: longestLine, depth: 100)
+    private static let longestLine = 16 << 20
+
+    /// Hands the lines of a file that are not blank to `body`, with their numbers from 1.
+    private static func lines(
+        of path: String, _ body: (ArraySlice<UInt8>, Int) throws -> Void
+    ) throws {
+        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Fault(description: "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var pending: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        var number = 0
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Fault(description: "\(path): \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { break }
+            pending += buffer[..<count]
+            var start = 0
+            while let end = pending[start...].firstIndex(of: 0x0A) {
+                number += 1
+                if end > start { try body(pending[start..<end], number) }
+                start = end + 1
+            }
+            pending.removeFirst(start)
+            guard pending.count <= longestLine else {
+                throw Fault(description: "\(path):\(number + 1): a line of more than 16 MiB")
+            }
+        }
+        if !pending.isEmpty { try body(pending[...], number + 1) }
+    }
+}

@@ -1,0 +1,34 @@
+/// Numbers as people read them.
+enum Figures {
+    /// `1234567` as `1,234,567`.
+    static func grouped(_ number: some BinaryInteger) -> String {
+        let digits = String(number.magnitude)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return (number < 0 ? "-" : "") + text
+    }
+
+    /// A number with one digit after the point.
+    static func tenths(_ number: Double) -> String {
+        let tenths = (number.magnitude * 10).rounded()
+        guard tenths < 1e15 else { return String(number) }
+        let whole = Int64(tenths)
+        return (number < 0 && whole > 0 ? "-" : "") + grouped(whole / 10) + ".\(whole % 10)"
+    }
+
+    /// A rate as a percentage.
+    static func percent(_ rate: Double) -> String { tenths(rate * 100) + " %" }
+
+    /// Text moved to the right end of so many columns.
+    static func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+
+    /// Text at the left end of so many columns.
+    static func left(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
