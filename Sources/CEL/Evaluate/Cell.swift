@@ -178,15 +178,18 @@ struct Arena: ~Copyable {
 
     private mutating func allocateSlowly(_ size: Int) -> UnsafeMutableRawPointer? {
         guard size >= 0, used + size <= limit else { return nil }
-        repeat {
-            current += 1
-            if current == chunks.count {
-                let wanted = max(size, 4096 << min(current, 8))
-                chunks.append(.allocate(byteCount: wanted, alignment: 16))
-            }
-            cursor = chunks[current].baseAddress
-            room = chunks[current].count
-        } while room < size
+        current += 1
+        let wanted = max(size, 4096 << min(current, 8))
+        if current == chunks.count {
+            chunks.append(.allocate(byteCount: wanted, alignment: 16))
+        } else if chunks[current].count < size {
+            // A larger one takes its place. Were it skipped, texts that grow from one evaluation to
+            // the next would leave a chunk behind each time.
+            chunks[current].deallocate()
+            chunks[current] = .allocate(byteCount: wanted, alignment: 16)
+        }
+        cursor = chunks[current].baseAddress
+        room = chunks[current].count
         guard let start = cursor else { return nil }
         cursor = start + size
         room -= size

@@ -85,7 +85,8 @@ extension Machine {
 
     /// A list or map as protobuf's JSON values hold it: numbers are doubles, keys are strings.
     private mutating func json(_ cell: Cell) -> Cell {
-        charge(cells: cell.count)
+        charge(cells: cell.tag == .list || cell.tag == .map ? cell.count + 1 : 1)
+        if isTooCostly { return bare(.costLimit) }
         switch cell.tag {
         case .int: return .double(Double(cell.asInt))
         case .uint: return .double(Double(cell.bits))
