@@ -122,7 +122,8 @@ final class EvaluateTarget: FuzzTarget {
         case .array(let elements): .list(elements.map(value))
         case .object(let object):
             .map(
-                ValueMap(object.members.map { .init(key: .string($0.key), value: value($0.value)) }))
+                ValueMap(object.members.map { .init(key: .string($0.key), value: value($0.value)) })
+            )
         }
     }
 }

@@ -13,7 +13,8 @@ extension Environment {
             fields: [
                 .init("age", .int, isOptional: true), .init("name", .string),
                 .init("kind", .string, values: ["person", "company"]),
-                .init("limits", .object(ObjectType(name: "limits", fields: [.init("day", .double)]))),
+                .init(
+                    "limits", .object(ObjectType(name: "limits", fields: [.init("day", .double)]))),
                 .init("tags", .list(.string), isOptional: true),
             ])
         environment.declare(
