@@ -5,7 +5,11 @@ PACKAGES = libsqlite3-dev libmicrohttpd-dev libssl-dev libyaml-dev libcurl4-open
 BINARY = .build/release/discern
 SWIFT_TEST = swift test --parallel
 
-.PHONY: help dependencies build run test test-debug test-release check format lint bench clean
+SWIFT_SOURCES = Sources Tests Fuzz Package.swift
+TARGET = evaluate
+RUNS = 1000000
+
+.PHONY: help dependencies build run test test-debug test-release check format lint bench fuzz clean
 
 help:
 	@echo 'make run      build and serve for development, on 127.0.0.1:8080'
@@ -13,6 +17,7 @@ help:
 	@echo 'make check    the gate: format, then all tests; warnings are errors'
 	@echo 'make format   format all sources'
 	@echo 'make bench    measure against the floor (minutes)'
+	@echo 'make fuzz     fuzz CEL: TARGET=parse|check|evaluate RUNS=1000000 [SANITIZE=address]'
 
 # Debian's packages that are missing are installed; nothing happens when all are there.
 dependencies:
@@ -43,15 +48,18 @@ test-release: dependencies
 	$(SWIFT_TEST) -c release --skip-build
 
 lint:
-	swift format lint --strict --parallel --recursive Sources Tests Package.swift
+	swift format lint --strict --parallel --recursive $(SWIFT_SOURCES)
 
 format:
-	swift format --in-place --parallel --recursive Sources Tests Package.swift
+	swift format --in-place --parallel --recursive $(SWIFT_SOURCES)
 
 check: lint test
 
 bench: build
 	Benchmarks/run.sh
+
+fuzz: dependencies
+	SANITIZE=$(SANITIZE) Fuzz/run.sh $(TARGET) $(RUNS)
 
 clean:
 	swift package clean

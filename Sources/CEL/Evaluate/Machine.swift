@@ -240,15 +240,18 @@ struct Machine: ~Copyable {
                 }
                 advance(i, list, index)
             case .all, .exists:
-                let cell = Self.load(frame, constants, i.a)
-                if cell.tag == .bool {
-                    guard cell.asBool == (i.operation == .exists) else { continue }
-                    frame[Int(i.dst)] = cell
-                    pc = Int(i.b)
-                } else {
+                var cell = Self.load(frame, constants, i.a)
+                if cell.tag != .bool {
                     node = nodes[pc &- 1]
-                    accumulate(i, value(i.a, code, constants))
+                    cell = value(i.a, code, constants)
+                    guard cell.tag == .bool else {
+                        accumulate(i, cell)
+                        continue
+                    }
                 }
+                guard cell.asBool == (i.operation == .exists) else { continue }
+                frame[Int(i.dst)] = cell
+                pc = Int(i.b)
             case .finish:
                 let cell = Self.load(frame, constants, i.a)
                 if cell.isValue { return cell }
