@@ -20,6 +20,7 @@
 //   program.ast[id].kind / .type / .reference / .range        for tools
 //   program.ast.slotUse(below: id)                            read, and tested with has()
 //   program.part(id), program.traced()                        programs over the same slots
+//   program.costEstimate(sizes: ["l": .text(bytes: 64)])      minimum, maximum (nil: no bound)
 //
 //   var activation = Activation(environment)                 ~Copyable; one per thread; reusable
 //   activation.set(slot, value) / .clear(slot) / .reset()
@@ -29,7 +30,7 @@
 //
 // Folders follow the pipeline: Face (what is public), Syntax (bytes to tree), Check (types and
 // names), Library (signatures and bodies of functions), Program (tree to instructions), Evaluate
-// (cells, arena, the interpreter).
+// (cells, arena, the interpreter), Cost (what an evaluation can cost, told before).
 //
 // Choices that the specification leaves open, or that differ from other implementations:
 //

@@ -86,6 +86,11 @@ struct ActivationTests {
         activation.set(0, 1.0)
         #expect(rule.evaluate(&activation).value == .string("smallsmallfalse"))
         #expect(calls.count == 2)
+        // Both operands of one step.
+        let twice = try program("variables.large == variables.large", in: environment)
+        activation.set(0, 2.0)
+        #expect(twice.evaluate(&activation).value == .bool(true))
+        #expect(calls.count == 3)
         activation.clear(0)
         let error = try #require(rule.evaluate(&activation).error)
         #expect(error.missing == ["attributes.amount"])

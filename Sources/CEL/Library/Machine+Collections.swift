@@ -80,10 +80,10 @@ extension Machine {
     mutating func sortBy(_ list: Cell, keys: Cell) -> Cell {
         if keys.isError { return keys }
         let keyCells = keys.cells
-        guard let first = keyCells.first else { return list }
         guard list.tag == .list, keyCells.count == list.count else {
             return noOverload("sortBy", list)
         }
+        guard let first = keyCells.first else { return list }
         charge(cells: keyCells.count * (Int.bitWidth - keyCells.count.leadingZeroBitCount))
         if isTooCostly { return bare(.costLimit) }
         for key in keyCells where key.tag != first.tag || compare(key, key) == nil {

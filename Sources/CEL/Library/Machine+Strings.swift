@@ -318,7 +318,10 @@ extension Machine {
             return failure == nil
         }
         if let failure { return failure }
-        guard isDone, result.count <= limits.stringBytes else { return bare(.costLimit) }
+        guard isDone else { return bare(.costLimit) }
+        guard result.count <= limits.stringBytes else {
+            return error(.sizeLimit, "the result is too long")
+        }
         result += text[index...]
         return makeString(result)
     }
