@@ -203,6 +203,9 @@ struct Arena: ~Copyable {
         allocate(count * MemoryLayout<Cell>.stride)?.bindMemory(to: Cell.self, capacity: count)
     }
 
+    /// Bytes taken from the system.
+    var reserved: Int { chunks.reduce(0) { $0 + $1.count } }
+
     var mark: Mark { Mark(chunk: current, cursor: cursor, used: used) }
 
     mutating func rewind(to mark: Mark) {

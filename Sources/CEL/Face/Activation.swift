@@ -80,6 +80,8 @@ public struct Activation: ~Copyable {
 
     /// Bytes of memory in use, for tests: does not grow from one evaluation to the next.
     package var memoryInUse: Int { machine.arena.used + inputs.used }
+    /// Bytes of memory taken from the system, for tests: bounded, whatever is evaluated in turn.
+    package var memoryReserved: Int { machine.arena.reserved + inputs.reserved }
 
     // MARK: Evaluation
 
