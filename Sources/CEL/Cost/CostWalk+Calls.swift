@@ -23,20 +23,27 @@ extension CostWalk {
             most += cost
             shapes.append(shape)
         }
-        if environment.functions.contains(where: { $0.name == name && $0.body != nil }) {
-            let (cost, shape) = host(name, shapes)
-            return (most + cost, shape)
-        }
-        guard let builtin = Library.functions[name]?.builtin else { return (most, .scalar) }
-        let (cost, shape) = Charges(walk: self, nodes: operands, a: shapes).of(builtin)
+        let (cost, shape) = applied(name, operands, shapes)
         return (most + cost, shape)
+    }
+
+    /// Apart from `call`, whose frame nests as deep as the tree does.
+    @inline(never)
+    private func applied(_ name: String, _ operands: [AST.NodeID], _ shapes: [Shape]) -> (
+        most: Bound, shape: Shape
+    ) {
+        if environment.functions.contains(where: { $0.name == name && $0.body != nil }) {
+            return host(name, shapes)
+        }
+        guard let builtin = Library.functions[name]?.builtin else { return (0, .scalar) }
+        return Charges(walk: self, nodes: operands, a: shapes).of(builtin)
     }
 
     /// Arguments and result are copied; a result without a size needs no memory.
     private func host(_ name: String, _ shapes: [Shape]) -> (most: Bound, shape: Shape) {
         let most = shapes.reduce(Bound(1)) { $0 + $1.nodes + $1.weight }
         let results = environment.functions.filter { $0.name == name }
-            .flatMap { $0.overloads.map { Shape($0.result) } }
+            .flatMap { $0.overloads.map { Shape.of($0.result) } }
         let result = results.reduce(Shape.scalar) { $0.or($1) }
         return (most + result.nodes * 4 + result.weight * 4, result)
     }
@@ -112,8 +119,8 @@ struct Charges {
     private func sum(_ builtin: Builtin) -> Found {
         guard builtin == .add else { return (0, .scalar) }
         let count = first.count + second.count
-        var shape = Shape.collection(count, of: first.member.or(second.member))
-        shape = shape.or(.text(first.bytes + second.bytes))
+        let list = Shape.collection(count, of: first.member.or(second.member))
+        let shape = list.or(.text(first.bytes + second.bytes))
         return ((first.bytes + second.bytes) / 16 + count, shape)
     }
 

@@ -101,6 +101,7 @@ struct CostWalk {
         }
     }
 
+    @inline(never)
     private mutating func value(of slot: Int) -> Shape {
         let declared = environment.slots[slot]
         if let program = declared.program {
@@ -113,11 +114,12 @@ struct CostWalk {
             computed.merge(inner.computed) { own, _ in own }
             return shape
         }
-        if let hint = sizes[declared.path] { return Shape(hint) }
+        if let hint = sizes[declared.path] { return .hinted(hint) }
         if let values = declared.values { return .text(Bound(values.map(\.utf8.count).max() ?? 0)) }
-        return Shape(declared.type)
+        return .of(declared.type)
     }
 
+    @inline(never)
     private mutating func object(_ path: String, of node: AST.Node) -> (most: Bound, shape: Shape) {
         if case .presence = node.kind { return (0, .scalar) }
         return wholeObject(path)
@@ -144,6 +146,7 @@ struct CostWalk {
 
     // MARK: Collections
 
+    @inline(never)
     private mutating func list(_ elements: [AST.NodeID], _ optional: [Int], _ isCertain: Bool)
         -> (most: Bound, shape: Shape)
     {
@@ -157,6 +160,7 @@ struct CostWalk {
         return (most, .collection(Bound(elements.count), of: member))
     }
 
+    @inline(never)
     private mutating func map(_ parts: [AST.NodeID], _ isCertain: Bool) -> (
         most: Bound, shape: Shape
     ) {
@@ -173,6 +177,7 @@ struct CostWalk {
     }
 
     /// Messages that hold JSON are copied.
+    @inline(never)
     private mutating func structure(_ values: [AST.NodeID], _ isCertain: Bool)
         -> (most: Bound, shape: Shape)
     {
@@ -188,6 +193,7 @@ struct CostWalk {
 
     // MARK: Macros
 
+    @inline(never)
     private mutating func comprehension(
         _ id: AST.NodeID, _ loop: AST.Comprehension, _ firstLocal: Int, isCertain: Bool
     ) -> (most: Bound, shape: Shape) {
@@ -206,9 +212,16 @@ struct CostWalk {
         if let filter = loop.filter { ofRound += visit(filter, isCertain: hasRound).most }
         let (ofBody, body) = visit(loop.body, isCertain: hasRound && loop.filter == nil)
         ofRound += ofBody
+        return Self.result(loop.macro, ofRange + range.count * ofRound, range, body)
+    }
+
+    /// What the rounds of a macro make, apart from it: its frame nests as deep as the tree does.
+    @inline(never)
+    private static func result(
+        _ macro: AST.Comprehension.Macro, _ most: Bound, _ range: Shape, _ body: Shape
+    ) -> (most: Bound, shape: Shape) {
         let count = range.count
-        let most = ofRange + count * ofRound
-        switch loop.macro {
+        switch macro {
         case .all, .exists, .existsOne: return (most, .scalar)
         case .filter: return (most + count, .collection(count, of: range.member))
         case .map, .transformList: return (most + count, .collection(count, of: body))
@@ -223,7 +236,7 @@ struct CostWalk {
                 .collection(count, of: body.member)
             )
         case .sortBy:
-            return (most + count + Self.sorting(count, body), range)
+            return (most + count + sorting(count, body), range)
         case .optMap, .optFlatMap: return (most, .unknown)
         }
     }
