@@ -44,7 +44,8 @@ struct GeneratedWorld {
         case .bool: return .bool(generator.chance(50))
         case .int: return .int(generator.one(of: [0, 1, 2, -1, .max, .min, 9_007_199_254_740_993]))
         case .uint: return .uint(generator.one(of: [0, 1, .max, 1 << 63]))
-        case .double: return .double(generator.one(of: [0, -0.0, 1, 0.5, .nan, .infinity, 0x1p63]))
+        case .double:
+            return .double(generator.one(of: [0, -0.0, 1, 0.5, 1.5, .nan, .infinity, 0x1p63]))
         case .string: return .string(generator.one(of: ["", "a", "ab", "é", "k", "1"]))
         case .list:
             let count = generator.one(of: [0, 1, 3, 12])

@@ -85,7 +85,7 @@ struct ExpressionGenerator {
     ]
     static let uints = ["0u", "1u", "2u", "18446744073709551615u", "9223372036854775808u"]
     static let doubles = [
-        "0.0", "-0.0", "1.0", "2.0", "0.5", "-1.5", "1e308", "9007199254740992.0",
+        "0.0", "-0.0", "1.0", "2.0", "0.5", "1.5", "-0.5", "-1.5", "1e308", "9007199254740992.0",
         "9223372036854775808.0", "18446744073709551616.0", "-9223372036854775808.0",
         "double('NaN')", "double('Infinity')",
     ]
@@ -121,7 +121,9 @@ struct ExpressionGenerator {
     }
 
     private mutating func number(_ depth: Int) -> String {
-        expression(one(of: [.int, .uint, .double]), depth)
+        let kind = one(of: [Kind.int, .uint, .double])
+        // Neighbours meet more often where nothing is computed with them before.
+        return chance(50) ? leaf(kind) : expression(kind, depth)
     }
 
     // MARK: Kinds
@@ -137,7 +139,8 @@ struct ExpressionGenerator {
         case 5: return "!\(expression(.bool, depth))"
         case 6, 7:
             let sign = one(of: ["<", "<=", ">", ">=", "==", "!="])
-            return "(\(number(depth)) \(sign) \(number(depth)))"
+            let (left, right) = (number(depth), number(depth))
+            return chance(30) ? "(dyn(\(left)) \(sign) \(right))" : "(\(left) \(sign) \(right))"
         case 8:
             let kind = one(of: Kind.allCases)
             return
@@ -248,7 +251,9 @@ struct ExpressionGenerator {
         switch below(6) {
         case 0: return "dyn(\(any(depth)))"
         case 1: return "\(expression(.map, depth))[\(one(of: ["'k'", "1", "1u", "1.0", "true"]))]"
-        case 2: return "\(expression(.ints, depth))[\(expression(.int, depth))]"
+        case 2:
+            let index = chance(50) ? expression(.int, depth) : "dyn(\(number(depth)))"
+            return "\(expression(.ints, depth))[\(chance(20) ? "?" : "")\(index)]"
         case 3: return "\(expression(.optional, depth)).\(one(of: ["value()", "orValue(1)"]))"
         case 4: return "\(expression(.map, depth)).\(one(of: ["k", "n", "n.k", "zz"]))"
         default: return leaf(.anything)
