@@ -5,7 +5,11 @@ PACKAGES = libsqlite3-dev libmicrohttpd-dev libssl-dev libyaml-dev libcurl4-open
 BINARY = .build/release/discern
 SWIFT_TEST = swift test --parallel
 
-.PHONY: help dependencies build run test test-debug test-release check format lint docs bench clean
+SWIFT_SOURCES = Sources Tests Fuzz Package.swift
+TARGET = evaluate
+RUNS = 1000000
+
+.PHONY: help dependencies build run test test-debug test-release check format lint docs bench fuzz clean
 
 help:
 	@echo 'make run      build and serve for development, on 127.0.0.1:8080'
@@ -14,6 +18,7 @@ help:
 	@echo 'make format   format all sources'
 	@echo 'make docs     the documentation of the CEL module, as pages'
 	@echo 'make bench    measure against the floor (minutes)'
+	@echo 'make fuzz     fuzz CEL: TARGET=parse|check|evaluate RUNS=1000000 [SANITIZE=address]'
 
 # Debian's packages that are missing are installed; nothing happens when all are there.
 dependencies:
@@ -44,10 +49,10 @@ test-release: dependencies
 	$(SWIFT_TEST) -c release --skip-build
 
 lint:
-	swift format lint --strict --parallel --recursive Sources Tests Package.swift
+	swift format lint --strict --parallel --recursive $(SWIFT_SOURCES)
 
 format:
-	swift format --in-place --parallel --recursive Sources Tests Package.swift
+	swift format --in-place --parallel --recursive $(SWIFT_SOURCES)
 
 check: lint test
 
@@ -68,6 +73,9 @@ docs: dependencies
 
 bench: build
 	Benchmarks/run.sh
+
+fuzz: dependencies
+	SANITIZE=$(SANITIZE) Fuzz/run.sh $(TARGET) $(RUNS)
 
 clean:
 	swift package clean

@@ -33,6 +33,17 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// The fuzzer has no `main` of its own and needs instrumented modules below it (`Fuzz/run.sh`), so
+/// it is there only where it is asked for.
+let fuzzer: [Target] =
+    Context.environment["DISCERN_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "cel-fuzz", dependencies: ["CEL", "JSON"], path: "Fuzz/CELFuzz",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+    ]
+
 let package = Package(
     name: "discern",
     products: [
@@ -123,7 +134,7 @@ let package = Package(
         tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
         tests("ArchitectureTests", []),
         tests("ScenarioTests", ["JSON", "Ledger", "Time"]),
-    ],
+    ] + fuzzer,
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )

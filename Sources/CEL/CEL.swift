@@ -20,6 +20,7 @@
 //   program.ast[id].kind / .type / .reference / .range        for tools
 //   program.ast.slotUse(below: id)                            read, and tested with has()
 //   program.part(id), program.traced()                        programs over the same slots
+//   program.costEstimate(sizes: ["l": .text(bytes: 64)])      minimum, maximum (nil: no bound)
 //
 //   var activation = Activation(environment)                 ~Copyable; one per thread; reusable
 //   activation.set(slot, value) / .clear(slot) / .reset()
@@ -29,14 +30,14 @@
 //
 // Folders follow the pipeline: Face (what is public), Syntax (bytes to tree), Check (types and
 // names), Library (signatures and bodies of functions), Program (tree to instructions), Evaluate
-// (cells, arena, the interpreter).
+// (cells, arena, the interpreter), Cost (what an evaluation can cost, told before).
 //
 // Choices that the specification leaves open, or that differ from other implementations:
 //
 // - Numbers of different kinds compare by their exact values. One exception is asked for by the
 //   specification's tests: for `<` and its kin, ints that round to 2^63 are level with that double.
-// - Errors are values. Of two errors at `&&`, `||`, `all` or `exists` the left one stays; if both
-//   are absent slots, all of them are named.
+// - Errors are values. Of two errors at `&&`, `||`, `all` or `exists` the left one stays, but an
+//   absent slot gives way to any other error; if all are absent slots, all of them are named.
 // - A map literal with two equal keys is an error; `{1: a, 1u: b}` has equal keys.
 // - `string(double)` writes the shortest digits that read back the same, with an exponent from
 //   1e+21 on and below 1e-4.

@@ -86,11 +86,30 @@ struct ActivationTests {
         activation.set(0, 1.0)
         #expect(rule.evaluate(&activation).value == .string("smallsmallfalse"))
         #expect(calls.count == 2)
+        // Both operands of one step.
+        let twice = try program("variables.large == variables.large", in: environment)
+        activation.set(0, 2.0)
+        #expect(twice.evaluate(&activation).value == .bool(true))
+        #expect(calls.count == 3)
         activation.clear(0)
         let error = try #require(rule.evaluate(&activation).error)
         #expect(error.missing == ["attributes.amount"])
         // The place is where the rule reads the variable, not a place in another text.
         #expect(rule.ast.source[error.range].elementsEqual("variables.text".utf8))
+    }
+
+    /// A computed variable can be what `all` and its kin test, and be read there for the first time.
+    @Test(arguments: ["all", "exists", "exists_one", "filter"])
+    func macrosTestComputedVariables(macro: String) throws {
+        var environment = environment
+        let large = try program("attributes.amount >= 500.0", in: environment)
+        try environment.declare("variables.large", computedBy: large)
+        let rule = try program(
+            "[1].\(macro)(x, variables.large) == dyn(RESULT)"
+                .replacing("RESULT", with: macro == "filter" ? "[1]" : "true"), in: environment)
+        var activation = Activation(environment)
+        activation.set(0, 900.0)
+        #expect(rule.evaluate(&activation).value == .bool(true))
     }
 
     /// Programs compiled before further variables were declared run on the later activation.

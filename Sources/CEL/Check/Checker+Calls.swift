@@ -2,6 +2,22 @@ extension Checker {
     mutating func call(
         _ id: AST.NodeID, _ function: String, _ target: AST.NodeID?, _ arguments: [AST.NodeID]
     ) -> Type {
+        let (name, receiver) = named(function, target)
+        var given: [Type] = []
+        if let receiver { given.append(visit(receiver)) }
+        for argument in arguments { given.append(visit(argument)) }
+        if name == "_&&_" || name == "_||_" { logical(arguments, given) }
+        return result(id, name, given, isMember: receiver != nil)
+    }
+
+    // What calls nest through is kept small, and all else out of it: the depth of an expression is
+    // limited by what the native stack holds.
+
+    /// The full name of a function, and what it is called on.
+    @inline(never)
+    private func named(_ function: String, _ target: AST.NodeID?)
+        -> (name: String, receiver: AST.NodeID?)
+    {
         var name = function
         var receiver = target
         if let target, let prefix = qualifiedName(target) {
@@ -17,19 +33,23 @@ extension Checker {
                 candidates(function).first { !overloads($0, isMember: false).isEmpty } ?? function
             if name.hasPrefix(".") { name.removeFirst() }
         }
-        var given: [Type] = receiver.map { [visit($0)] } ?? []
-        for argument in arguments { given.append(visit(argument)) }
-        if name == "_&&_" || name == "_||_" { logical(arguments, given) }
-        let options = overloads(name, isMember: receiver != nil)
+        return (name, receiver)
+    }
+
+    @inline(never)
+    private mutating func result(
+        _ id: AST.NodeID, _ name: String, _ given: [Type], isMember: Bool
+    ) -> Type {
+        let options = overloads(name, isMember: isMember)
         guard !options.isEmpty else {
             reference(id, name, [])
-            undeclared(id, name, given, isMember: receiver != nil)
+            undeclared(id, name, given, isMember: isMember)
             return environment.checking == .strict ? .error : .dyn
         }
         if name == "math.greatest" || name == "math.least", given.count > 2 {
             return extreme(id, name, options, given)
         }
-        return resolve(id, name, options, given, isMember: receiver != nil)
+        return resolve(id, name, options, given, isMember: isMember)
     }
 
     /// Three or more numbers: their common type, `dyn` if they differ.

@@ -9,6 +9,8 @@ struct Checker {
     var types = Substitution()
     /// The variables of the macros around the node being checked, innermost last.
     private var scope: [(name: String, local: Int, type: Type)] = []
+    /// Where in the scope each name stands, innermost last: a block can have very many.
+    private var places: [String: [Int]] = [:]
     private var locals = 0
 
     init(ast: AST, environment: Environment) {
@@ -89,8 +91,9 @@ struct Checker {
         case .block(let bindings, let body): type = block(id, bindings, body)
         case .invalid: type = .error
         }
-        ast.nodes[Int(id.index)].type = type
-        return type
+        let limited = types.limited(type)
+        ast.nodes[Int(id.index)].type = limited
+        return limited
     }
 
     static func type(of literal: Value) -> Type {
@@ -111,11 +114,20 @@ struct Checker {
     ) -> Type {
         ast.nodes[Int(id.index)].firstLocal = locals
         for (name, type) in variables {
-            scope.append((name, locals, type))
+            enter(name, locals, type)
             locals += 1
         }
-        defer { scope.removeLast(variables.count) }
+        defer { leave(variables.count) }
         return body(&self)
+    }
+
+    private mutating func enter(_ name: String, _ local: Int, _ type: Type) {
+        places[name, default: []].append(scope.count)
+        scope.append((name, local, type))
+    }
+
+    private mutating func leave(_ count: Int) {
+        for _ in 0..<count { places[scope.removeLast().name]?.removeLast() }
     }
 
     private mutating func block(
@@ -126,9 +138,9 @@ struct Checker {
         ast.nodes[Int(id.index)].firstLocal = first
         for (index, binding) in bindings.enumerated() {
             let type = visit(binding)
-            scope.append(("@index\(index)", first + index, type))
+            enter("@index\(index)", first + index, type)
         }
-        defer { scope.removeLast(bindings.count) }
+        defer { leave(bindings.count) }
         return visit(body)
     }
 
@@ -224,7 +236,8 @@ struct Checker {
     }
 
     private func local(_ name: String) -> (local: Int, type: Type)? {
-        scope.last { $0.name == name }.map { ($0.local, $0.type) }
+        guard let place = places[name]?.last else { return nil }
+        return (scope[place].local, scope[place].type)
     }
 
     /// The dotted name that a node spells, unless it starts at a variable of a macro.
@@ -277,7 +290,9 @@ struct Checker {
     }
 
     func suggestion(_ name: String, _ candidates: some Sequence<String>) -> String? {
-        EditDistance.closest(to: name, among: candidates).map { "did you mean `\($0)`?" }
+        // What would not be reported needs no search either.
+        guard isStrict, diagnostics.count < environment.limits.diagnostics else { return nil }
+        return EditDistance.closest(to: name, among: candidates).map { "did you mean `\($0)`?" }
     }
 
     // MARK: Selection

@@ -128,7 +128,7 @@ struct Cell: BitwiseCopyable {
     @inline(__always) func takes(_ cell: Cell) -> Bool {
         guard tag == .list, cell.isValue else { return false }
         switch cell.tag {
-        case .list, .map, .optional: return max(cell.extra, 1) < extra
+        case .list, .map, .optional, .message: return max(cell.extra, 1) < extra
         default: return true
         }
     }
@@ -218,15 +218,18 @@ struct Arena: ~Copyable {
 
     private mutating func allocateSlowly(_ size: Int) -> UnsafeMutableRawPointer? {
         guard size >= 0, used + size <= limit else { return nil }
-        repeat {
-            current += 1
-            if current == chunks.count {
-                let wanted = max(size, min(chunk << min(current, 16), 1 << 20))
-                chunks.append(.allocate(byteCount: wanted, alignment: 16))
-            }
-            cursor = chunks[current].baseAddress
-            room = chunks[current].count
-        } while room < size
+        current += 1
+        let wanted = max(size, min(chunk << min(current, 16), 1 << 20))
+        if current == chunks.count {
+            chunks.append(.allocate(byteCount: wanted, alignment: 16))
+        } else if chunks[current].count < size {
+            // A larger one takes its place. Were it skipped, texts that grow from one evaluation to
+            // the next would leave a chunk behind each time.
+            chunks[current].deallocate()
+            chunks[current] = .allocate(byteCount: wanted, alignment: 16)
+        }
+        cursor = chunks[current].baseAddress
+        room = chunks[current].count
         guard let start = cursor else { return nil }
         cursor = start + size
         room -= size
@@ -239,6 +242,9 @@ struct Arena: ~Copyable {
         // Counts come from lengths of 32 bits, so the product cannot overflow.
         allocate(count * MemoryLayout<Cell>.stride)?.bindMemory(to: Cell.self, capacity: count)
     }
+
+    /// Bytes taken from the system.
+    var reserved: Int { chunks.reduce(0) { $0 + $1.count } }
 
     var mark: Mark { Mark(chunk: current, cursor: cursor, used: used) }
 

@@ -107,33 +107,66 @@ extension Arena {
 }
 
 extension Cell {
-    /// The cell as a value of the host.
-    var value: Value {
+    /// The cell as a value of the host; nil where that takes more than there is room for, in the
+    /// bytes that its cells and texts would take. Cells can share their parts, values cannot: a few
+    /// cells may stand for more than any memory holds.
+    func value(room: inout Int) -> Value? {
+        room -= MemoryLayout<Cell>.stride
+        guard room >= 0 else { return nil }
         switch tag {
         case .absent, .lazy, .error, .null: return .null
         case .bool: return .bool(asBool)
         case .int: return .int(asInt)
         case .uint: return .uint(bits)
         case .double: return .double(asDouble)
-        case .string: return .string(text)
-        case .bytes: return .bytes(Array(bytes))
-        case .list: return .list(cells.map(\.value))
-        case .map:
-            let pairs = cells
-            return .map(
-                ValueMap(
-                    (0..<count).map {
-                        ValueMap.Entry(key: pairs[2 * $0].value, value: pairs[2 * $0 + 1].value)
-                    }))
         case .timestamp: return .timestamp(asTimestamp)
         case .duration: return .duration(CELDuration(totalNanoseconds: asInt))
-        case .type: return .type(WellKnown.typeNames[text] ?? .abstract(text, []))
-        case .optional: return .optional(wrapped?.value)
-        case .ip: return .opaque(type: "net.IP", text: NetworkText.text(self))
-        case .cidr: return .opaque(type: "net.CIDR", text: NetworkText.text(self))
+        case .list: return elements(room: &room).map { .list($0) }
+        case .map: return entries(room: &room).map { .map(ValueMap($0)) }
+        case .optional:
+            guard let wrapped else { return .optional(nil) }
+            return wrapped.value(room: &room).map { .optional($0) }
         case .message:
-            guard case .map(let fields) = cells[1].value else { return .null }
-            return .message(type: cells[0].text, fields: fields)
+            guard let fields = cells[1].entries(room: &room) else { return nil }
+            return .message(type: cells[0].text, fields: ValueMap(fields))
+        case .string, .bytes, .type, .ip, .cidr: return ofBytes(room: &room)
         }
+    }
+
+    private func ofBytes(room: inout Int) -> Value? {
+        room -= count
+        guard room >= 0 else { return nil }
+        switch tag {
+        case .string: return .string(text)
+        case .bytes: return .bytes(Array(bytes))
+        case .type: return .type(WellKnown.typeNames[text] ?? .abstract(text, []))
+        case .ip: return .opaque(type: "net.IP", text: NetworkText.text(self))
+        default: return .opaque(type: "net.CIDR", text: NetworkText.text(self))
+        }
+    }
+
+    private func elements(room: inout Int) -> [Value]? {
+        guard count * MemoryLayout<Cell>.stride <= room else { return nil }
+        var elements: [Value] = []
+        elements.reserveCapacity(count)
+        for cell in cells {
+            guard let value = cell.value(room: &room) else { return nil }
+            elements.append(value)
+        }
+        return elements
+    }
+
+    private func entries(room: inout Int) -> [ValueMap.Entry]? {
+        guard 2 * count * MemoryLayout<Cell>.stride <= room else { return nil }
+        let pairs = cells
+        var entries: [ValueMap.Entry] = []
+        entries.reserveCapacity(count)
+        for index in 0..<count {
+            guard let key = pairs[2 * index].value(room: &room),
+                let value = pairs[2 * index + 1].value(room: &room)
+            else { return nil }
+            entries.append(ValueMap.Entry(key: key, value: value))
+        }
+        return entries
     }
 }

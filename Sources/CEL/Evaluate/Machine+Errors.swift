@@ -48,20 +48,22 @@ extension Machine {
 
     func outOfMemory() -> Cell { bare(.sizeLimit) }
 
-    /// Two errors of one operator: the left one, save that all missing slots are kept.
+    /// Two errors of one operator: the left one, save that an absent slot gives way to any other
+    /// error, and that of absent slots all are kept. However a chain is grouped, it is the same.
     mutating func merged(_ left: Cell, _ right: Cell) -> Cell {
         let missing = EvaluationError.Code.missing.rawValue
-        guard left.code == missing, right.code == missing else { return left }
-        var slots = Self.missingSlots(left)
-        for slot in Self.missingSlots(right) where !slots.contains(slot) { slots.append(slot) }
+        guard left.code == missing else { return left }
+        guard right.code == missing else { return right }
+        let known = Self.missingSlots(left)
         // A message with more names than this helps nobody, and the list must stay short.
-        guard slots.count > Self.missingSlots(left).count, slots.count <= 16,
-            let cells = arena.cells(slots.count)
-        else { return left }
-        for (index, slot) in slots.enumerated() { cells[index] = .int(slot) }
+        let added = Self.missingSlots(right).filter { !known.contains($0) }.prefix(16 - known.count)
+        guard !added.isEmpty, let cells = arena.cells(known.count + added.count) else {
+            return left
+        }
+        for (index, slot) in (known + added).enumerated() { cells[index] = .int(slot) }
         var result = left
         result.bits = UInt64(UInt(bitPattern: cells))
-        result.extra = UInt16(slots.count)
+        result.extra = UInt16(known.count + added.count)
         return result
     }
 

@@ -29,11 +29,14 @@ extension Machine {
             : left == right ? Test.equal : left > right ? Test.greater : Test.unordered
     }
 
+    /// Texts below this many bytes are compared without being paid for.
+    static let quickText = 256
+
     /// Whether two texts are the same; nil where one is no text, or so long that its comparison has
     /// to be paid for.
     @inline(__always)
     static func sameText(_ l: Cell, _ r: Cell) -> Bool? {
-        guard l.tag == .string, r.tag == .string, l.length < 256 else { return nil }
+        guard l.tag == .string, r.tag == .string, l.length < quickText else { return nil }
         return l.meta == r.meta && sameBytes(l, r)
     }
 

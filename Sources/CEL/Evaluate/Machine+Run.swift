@@ -156,15 +156,18 @@ extension Machine {
                 advance(i, list, index)
                 pc = Int(i.b)
             case .all, .exists:
-                let cell = Self.load(frame, constants, i.a)
-                if cell.tag == .bool {
-                    guard cell.asBool == (i.operation == .exists) else { continue }
-                    frame[Int(i.dst)] = cell
-                    pc = Int(i.b)
-                } else {
+                var cell = Self.load(frame, constants, i.a)
+                if cell.tag != .bool {
                     node = nodes[pc &- 1]
-                    accumulate(i, value(i.a, code, constants))
+                    cell = value(i.a, code, constants)
+                    guard cell.tag == .bool else {
+                        accumulate(i, cell)
+                        continue
+                    }
                 }
+                guard cell.asBool == (i.operation == .exists) else { continue }
+                frame[Int(i.dst)] = cell
+                pc = Int(i.b)
             case .append:
                 let cell = Self.load(frame, constants, i.a)
                 if frame[Int(i.dst)].takes(cell) {
@@ -213,10 +216,10 @@ extension Machine {
         return Int(follows.b)
     }
 
-    /// A field that is where it was the last time.
+    /// A field that is where it was the last time. Long names go where they are paid for.
     @inline(__always)
     private func quickField(_ name: Cell, in map: Cell, at place: UInt16) -> Cell? {
-        guard map.tag == .map else { return nil }
+        guard map.tag == .map, name.length < Self.quickText else { return nil }
         let guess = placesOfFields[Int(place)]
         guard guess < map.length else { return nil }
         let pairs = map.cells
@@ -276,7 +279,7 @@ extension Machine {
         case .divide: return divide(l, r)
         case .modulo: return modulo(l, r)
         case .isIn: return contains(l, in: r)
-        case .isInSet: return .bool(MapLayout.place(of: l, in: r) >= 0)
+        case .isInSet: return .bool(find(l, in: r) != nil)
         default: return element(l, r)
         }
     }

@@ -29,11 +29,16 @@ extension Machine {
             frame[dst] = error(
                 EvaluationError.Code(rawValue: UInt8(truncatingIfNeeded: i.count)) ?? .undeclared,
                 of: detail)
-        case .trace: trace.append((node, value(i.a, code, constants)))
+        case .trace:
+            let cell = value(i.a, code, constants)
+            // More than this nobody can look at, and memory has an end.
+            if trace.count < Self.longestTrace { trace.append((node, cell)) }
         default: return loopStep(i, code, constants, pc)
         }
         return pc
     }
+
+    private static let longestTrace = 1 << 20
 
     mutating func value(_ register: Int32, _ code: Code, _ constants: UnsafeMutablePointer<Cell>)
         -> Cell
@@ -242,7 +247,15 @@ extension Machine {
         if let failed = arguments.first(where: { $0.isError }) { return failed }
         let host = code.hosts[Int(i.b)]
         guard let body = host.body else { return error(.undeclared, host.name + "()") }
-        switch body(arguments.map { $0.value }) {
+        var values: [Value] = []
+        var room = limits.memory
+        for argument in arguments {
+            guard let value = argument.value(room: &room) else { return bare(.sizeLimit) }
+            values.append(value)
+        }
+        charge(bytes: limits.memory - room)
+        if isTooCostly { return bare(.costLimit) }
+        switch body(values) {
         case .success(let value):
             let before = arena.used
             guard let cell = arena.cell(of: value) else { return outOfMemory() }

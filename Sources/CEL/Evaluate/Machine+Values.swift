@@ -5,6 +5,11 @@ extension Machine {
     @inline(__always) mutating func charge(cells: Int) { cost += cells }
     @inline(__always) mutating func charge(bytes: Int) { cost += bytes >> 4 }
 
+    /// Once the limit is passed the evaluation has no result, so whatever is under way may stop at
+    /// any value. What walks through values must: they can share parts, and then hold far more than
+    /// the memory they take.
+    @inline(__always) var isTooCostly: Bool { cost > costLimit }
+
     /// A new string or byte sequence that `fill` writes.
     mutating func makeBytes(
         _ tag: Cell.Tag, _ count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void
@@ -47,6 +52,11 @@ extension Machine {
     mutating func finishMap(_ map: Cell) -> Cell {
         if map.isError { return map }
         charge(cells: map.count)
+        let pairs = map.cells
+        for index in 0..<map.count where pairs[2 * index].tag == .string {
+            charge(bytes: pairs[2 * index].count)
+        }
+        if isTooCostly { return bare(.costLimit) }
         let map = nested(map)
         if map.isError { return map }
         switch MapLayout.index(map, in: &arena) {
@@ -62,10 +72,12 @@ extension Machine {
 
     /// CEL's equality. What is compared counts as cost.
     mutating func areEqual(_ l: Cell, _ r: Cell) -> Bool {
+        if isTooCostly { return false }
         switch (l.tag, r.tag) {
         case (.string, .string), (.bytes, .bytes), (.type, .type):
-            charge(bytes: min(l.count, r.count))
-            return l.length == r.length && Self.sameBytes(l, r)
+            guard l.length == r.length else { return false }
+            charge(bytes: l.count)
+            return Self.sameBytes(l, r)
         case (.ip, .ip): return Self.isSameAddress(l, r)
         case (.cidr, .cidr):
             return l.extra == r.extra && l.length == r.length && l.bytes.elementsEqual(r.bytes)
@@ -84,7 +96,7 @@ extension Machine {
             let pairs = l.cells
             charge(cells: 2 * l.count)
             for index in 0..<l.count {
-                guard let other = MapLayout.find(pairs[2 * index], in: r),
+                guard let other = find(pairs[2 * index], in: r),
                     areEqual(pairs[2 * index + 1], other)
                 else { return false }
             }
@@ -104,7 +116,7 @@ extension Machine {
         switch (l.tag, r.tag) {
         case (.string, .string), (.bytes, .bytes):
             charge(bytes: min(l.count, r.count))
-            return .some(Self.order(l.bytes, r.bytes))
+            return isTooCostly ? .some(0) : .some(Self.order(l.bytes, r.bytes))
         case (.bool, .bool): return .some(Int(l.bits) - Int(r.bits))
         case (.duration, .duration):
             return .some(l.asInt < r.asInt ? -1 : l.asInt == r.asInt ? 0 : 1)
@@ -128,18 +140,25 @@ extension Machine {
 
     // MARK: Access
 
+    /// The value at a key. Finding it reads the whole key.
+    mutating func find(_ key: Cell, in map: Cell) -> Cell? {
+        if key.tag == .string { charge(bytes: key.count) }
+        return isTooCostly ? nil : MapLayout.find(key, in: map)
+    }
+
     mutating func contains(_ cell: Cell, in collection: Cell) -> Cell {
         switch collection.tag {
         case .list:
+            if isTooCostly { return .bool(false) }
             let elements = collection.cells
             for index in 0..<collection.count
             where Self.sameText(elements[index], cell) ?? areEqual(elements[index], cell) {
-                charge(cells: index)
+                charge(cells: index + 1)
                 return .bool(true)
             }
             charge(cells: collection.count)
             return .bool(false)
-        case .map: return .bool(MapLayout.find(cell, in: collection) != nil)
+        case .map: return .bool(find(cell, in: collection) != nil)
         default: return noOverload("in", cell, collection)
         }
     }
@@ -154,7 +173,7 @@ extension Machine {
             }
             if index >= 0, index < Int64(collection.count) { return collection.cells[Int(index)] }
             return error(.indexOutOfRange, details: key, .int(collection.count))
-        case .map: return MapLayout.find(key, in: collection) ?? error(.noSuchKey, of: key)
+        case .map: return find(key, in: collection) ?? error(.noSuchKey, of: key)
         case .optional: return optionalElement(collection, key)
         default: return noOverload("[]", collection, key)
         }
@@ -173,7 +192,7 @@ extension Machine {
             guard let index = Self.exactIndex(number), index >= 0, index < Int64(collection.count)
             else { return Cell.none }
             return some(collection.cells[Int(index)])
-        case .map: return MapLayout.find(key, in: collection).map { some($0) } ?? Cell.none
+        case .map: return find(key, in: collection).map { some($0) } ?? Cell.none
         default: return noOverload("[?]", collection, key)
         }
     }
@@ -195,6 +214,7 @@ extension Machine {
             default: return error(.noSuchField, of: field)
             }
         }
+        charge(bytes: field.count)
         let found = MapLayout.place(of: field, in: operand)
         guard found >= 0 else { return error(.noSuchKey, of: field) }
         placesOfFields[Int(place)] = UInt32(truncatingIfNeeded: found)
@@ -217,7 +237,7 @@ extension Machine {
     mutating func has(_ operand: Cell, _ field: Cell) -> Cell {
         switch operand.tag {
         case .error: return operand
-        case .map: return .bool(MapLayout.find(field, in: operand) != nil)
+        case .map: return .bool(find(field, in: operand) != nil)
         case .optional:
             guard let wrapped = operand.wrapped else { return .bool(false) }
             return has(wrapped, field)

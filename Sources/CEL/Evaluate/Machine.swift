@@ -92,7 +92,11 @@ struct Machine: ~Copyable {
             error.length = UInt32(bitPattern: code.reader(of: register, for: node))
             error.code = EvaluationError.Code.missing.rawValue
             return error
-        case .lazy: return force(Int(-1 - register), code)
+        case .lazy:
+            // The other operand of the same step may have computed it meanwhile.
+            let now = slot(Int(-1 - register))
+            return now.tag == .lazy
+                ? force(Int(-1 - register), code) : resolve(now, register, code)
         case .error where register < 0:
             var error = cell
             error.length = UInt32(bitPattern: code.reader(of: register, for: node))

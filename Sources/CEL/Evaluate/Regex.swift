@@ -7,6 +7,8 @@ import CRE2
 final class Regex: @unchecked Sendable {
     struct Fault: Error {
         var message: String
+        /// It was given up for its size.
+        var isTooLarge = false
     }
 
     private let handle: OpaquePointer
@@ -33,7 +35,9 @@ final class Regex: @unchecked Sendable {
             characters, characters.count, Int64(limits.regexMemory), &error, error.count)
         guard let handle else {
             let text = error.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            return .failure(Fault(message: String(decoding: text, as: UTF8.self)))
+            let message = String(decoding: text, as: UTF8.self)
+            return .failure(
+                Fault(message: message, isTooLarge: message.hasPrefix("pattern too large")))
         }
         return .success(Regex(handle))
     }

@@ -53,11 +53,13 @@ public struct Activation: ~Copyable {
     /// keys or keys of another kind than bool, int, uint and string, makes the slot an error.
     public mutating func set(_ slot: Int, _ value: Value) { store(slot, inputs.cell(of: value)) }
 
-    /// The present value of a slot: nil where it is absent or a computed one has not been read.
+    /// The present value of a slot: nil where it is absent or a computed one has not been read, or
+    /// where it would take more memory than an evaluation may use.
     public func value(of slot: Int) -> Value? {
         guard machine.slots.indices.contains(slot) else { return nil }
         let cell = machine.slot(slot)
-        return cell.isValue ? cell.value : nil
+        var room = machine.limits.memory
+        return cell.isValue ? cell.value(room: &room) : nil
     }
 
     private mutating func store(_ slot: Int, _ cell: Cell?) {
@@ -78,6 +80,8 @@ public struct Activation: ~Copyable {
 
     /// Bytes of memory in use, for tests: does not grow from one evaluation to the next.
     package var memoryInUse: Int { machine.arena.used + inputs.used }
+    /// Bytes of memory taken from the system, for tests: bounded, whatever is evaluated in turn.
+    package var memoryReserved: Int { machine.arena.reserved + inputs.reserved }
 
     // MARK: Evaluation
 
@@ -86,14 +90,17 @@ public struct Activation: ~Copyable {
         let wasForced = machine.forced
         machine.trace.removeAll(keepingCapacity: true)
         let cell = machine.evaluate(program.code, costLimit: costLimit)
-        let result = EvaluationResult(
-            outcome: outcome(cell, program.code), cost: machine.cost,
-            trace: machine.trace.map {
-                TraceEvent(
-                    node: AST.NodeID(Int($0.node)), outcome: outcome($0.cell, program.code))
-            })
+        var room = machine.limits.memory
+        let outcome = outcome(cell, program.code, room: &room)
+        // The values of a trace share what is left.
+        let trace = machine.trace.map {
+            TraceEvent(
+                node: AST.NodeID(Int($0.node)),
+                outcome: self.outcome($0.cell, program.code, room: &room))
+        }
+        let cost = machine.cost
         release(mark, wasForced)
-        return result
+        return EvaluationResult(outcome: outcome, cost: cost, trace: trace)
     }
 
     mutating func evaluateCondition(_ program: Program, costLimit: Int) -> ConditionResult {
@@ -112,8 +119,12 @@ public struct Activation: ~Copyable {
         return result
     }
 
-    private func outcome(_ cell: Cell, _ code: Code) -> Result<Value, EvaluationError> {
-        cell.isError ? .failure(machine.evaluationError(cell, code)) : .success(cell.value)
+    private func outcome(_ cell: Cell, _ code: Code, room: inout Int)
+        -> Result<Value, EvaluationError>
+    {
+        if cell.isError { return .failure(machine.evaluationError(cell, code)) }
+        if let value = cell.value(room: &room) { return .success(value) }
+        return .failure(machine.evaluationError(machine.bare(.sizeLimit), code))
     }
 
     /// Gives the memory of an evaluation back, unless a computed slot keeps something in it.

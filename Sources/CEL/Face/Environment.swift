@@ -180,6 +180,11 @@ extension Environment {
         var emitter = Emitter(ast: ast, environment: self, traced: false)
         let code = emitter.emit(root: ast.root)
         diagnostics += emitter.diagnostics
+        if diagnostics.count > limits.diagnostics {
+            let errors = diagnostics.filter { $0.severity == .error }
+            let warnings = diagnostics.filter { $0.severity == .warning }
+            diagnostics = Array((errors + warnings).prefix(limits.diagnostics))
+        }
         let failed = diagnostics.contains { $0.severity == .error }
         return CompileResult(
             program: failed

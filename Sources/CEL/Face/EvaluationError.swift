@@ -62,7 +62,8 @@ public struct EvaluationResult: Sendable {
     /// Steps taken plus elements and bytes made, in the unit of ``Limits/cost``.
     public var cost: Int
     /// With a traced program: each node that was evaluated, in order; a node inside of a
-    /// comprehension occurs once per round.
+    /// comprehension occurs once per round. Ends after 1,048,576 events; values for which
+    /// ``Limits/memory`` leaves no room are errors of the code ``EvaluationError/Code/sizeLimit``.
     public var trace: [TraceEvent] = []
 
     /// The value, if there was no error.

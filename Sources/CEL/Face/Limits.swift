@@ -5,7 +5,7 @@ public struct Limits: Sendable, Equatable {
     /// How deep brackets, calls, conditionals and unary operators may nest.
     public var nesting = 200
     /// How deep the tree may get, long chains of `+` included.
-    public var treeDepth = 600
+    public var treeDepth = 350
     /// The most nodes one expression may have, after macros are expanded.
     public var nodes = 200_000
     /// The most diagnostics that are collected.
@@ -20,6 +20,9 @@ public struct Limits: Sendable, Equatable {
     public var regexMemory = 1 << 20
     /// The longest regular expression, in bytes.
     public var regexBytes = 4096
+    /// How many different literal regular expressions one expression may have: each is kept
+    /// compiled, and may need ``regexMemory``.
+    public var regexes = 100
 
     /// The limits that ship.
     public init() {}

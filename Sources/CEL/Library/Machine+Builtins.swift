@@ -4,13 +4,25 @@ import CRE2
 typealias Arguments = UnsafeBufferPointer<Cell>
 
 extension Machine {
-    /// Calls a built-in function.
+    /// Calls a built-in function. Those that read their texts have paid for all of them before.
     mutating func call(_ builtin: Builtin, _ a: Arguments, _ code: Code) -> Cell {
         switch builtin {
         case .add where a.count == 2: return add(a[0], a[1])
         case .optionalIndex where a.count == 2: return optionalElement(a[0], a[1])
         case .toDyn where a.count == 1: return a[0]
         case .typeOf where a.count == 1: return typeOf(a[0])
+        case .optionalOf, .optionalOfNonZero, .optionalNone, .hasValue, .value, .or, .orValue,
+            .unwrap:
+            return optional(builtin, a)
+        default: break
+        }
+        for cell in a where cell.tag == .string || cell.tag == .bytes { charge(bytes: cell.count) }
+        if isTooCostly { return bare(.costLimit) }
+        return callOfText(builtin, a, code)
+    }
+
+    private mutating func callOfText(_ builtin: Builtin, _ a: Arguments, _ code: Code) -> Cell {
+        switch builtin {
         case .toBool, .toInt, .toUint, .toDouble, .toString, .toBytes, .toTimestamp, .toDuration:
             return a.count == 1 ? convert(builtin, a) : noOverload(builtin, a)
         case .size, .contains, .startsWith, .endsWith, .matches: return string(builtin, a, code)
@@ -28,9 +40,6 @@ extension Machine {
         case .slice, .flatten, .distinct, .sort, .range, .first, .last, .setsContains,
             .setsIntersects, .setsEquivalent:
             return collection(builtin, a)
-        case .optionalOf, .optionalOfNonZero, .optionalNone, .hasValue, .value, .or, .orValue,
-            .unwrap:
-            return optional(builtin, a)
         case .base64Encode, .base64Decode: return encode(builtin, a)
         case .ip, .cidr, .isIP, .isCIDR, .ipIsCanonical, .family, .isUnspecified, .isLoopback,
             .isGlobalUnicast, .isLinkLocalMulticast, .isLinkLocalUnicast, .containsIP,
@@ -53,7 +62,6 @@ extension Machine {
         }
         let text = a[0].bytes
         let part = a[1].bytes
-        charge(bytes: text.count + part.count)
         switch builtin {
         case .contains: return .bool(CodePoints.find(part, in: text) != nil)
         case .startsWith: return .bool(text.starts(with: part))
@@ -88,7 +96,6 @@ extension Machine {
     private static let regexCost = 2_000
 
     mutating func withRegex(_ pattern: Cell, _ body: (inout Machine, Regex) -> Cell) -> Cell {
-        charge(bytes: pattern.count)
         let known = regexCache.first { $0.pattern.elementsEqual(pattern.bytes) }
         if let known { return body(&self, known.regex) }
         // Compiling costs far more than anything else here.
@@ -101,6 +108,8 @@ extension Machine {
             regexCache.append((Array(pattern.bytes), regex))
             return body(&self, regex)
         case .failure(let fault):
+            // What is too large was compiled up to the limit.
+            if fault.isTooLarge { cost += limits.regexMemory / 4 }
             return error(.invalidArgument, "no regular expression: \(fault.message)")
         }
     }
@@ -113,6 +122,7 @@ extension Machine {
         case (.optionalOf, 1): return some(a[0])
         case (.optionalOfNonZero, 1): return Self.isZero(a[0]) ? Cell.none : some(a[0])
         case (.unwrap, 1):
+            charge(cells: a[0].tag == .list ? a[0].count : 0)
             guard a[0].tag == .list, a[0].cells.allSatisfy({ $0.tag == .optional }) else { break }
             return makeList(a[0].cells.compactMap(\.wrapped))
         case (_, 1...2) where a[0].tag == .optional:

@@ -80,16 +80,16 @@ extension Machine {
     mutating func sortBy(_ list: Cell, keys: Cell) -> Cell {
         if keys.isError { return keys }
         let keyCells = keys.cells
-        guard let first = keyCells.first else { return list }
         guard list.tag == .list, keyCells.count == list.count else {
             return noOverload("sortBy", list)
         }
+        guard let first = keyCells.first else { return list }
+        charge(cells: keyCells.count * (Int.bitWidth - keyCells.count.leadingZeroBitCount))
+        if isTooCostly { return bare(.costLimit) }
         for key in keyCells where key.tag != first.tag || compare(key, key) == nil {
             return noOverload("sort", first, key)
         }
         var order = Array(0..<keyCells.count)
-        charge(cells: order.count * (Int.bitWidth - order.count.leadingZeroBitCount))
-        if cost > costLimit { return bare(.costLimit) }
         order.sort { left, right in
             guard case .some(.some(let result)) = compare(keyCells[left], keyCells[right]),
                 result != 0
@@ -103,16 +103,23 @@ extension Machine {
         switch builtin {
         case .setsContains: .bool(hasAll(of: r, in: l))
         case .setsEquivalent: .bool(hasAll(of: r, in: l) && hasAll(of: l, in: r))
-        case .setsIntersects: .bool(r.cells.contains { contains($0, in: l).isTrue })
+        case .setsIntersects: .bool(hasAny(of: r, in: l))
         default: nil
         }
     }
 
     private mutating func hasAll(of part: Cell, in whole: Cell) -> Bool {
-        for cell in part.cells where !contains(cell, in: whole).isTrue {
-            return false
+        charge(cells: part.count)
+        return part.cells.allSatisfy { contains($0, in: whole).isTrue }
+    }
+
+    private mutating func hasAny(of part: Cell, in whole: Cell) -> Bool {
+        charge(cells: part.count)
+        for cell in part.cells {
+            if isTooCostly { return false }
+            if contains(cell, in: whole).isTrue { return true }
         }
-        return true
+        return false
     }
 
     // MARK: Base64

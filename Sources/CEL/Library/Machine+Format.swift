@@ -36,7 +36,7 @@ extension Machine {
                 let text = try clause(pattern[index], decimals, values[next])
                 charge(bytes: text.utf8.count + 16)
                 guard result.count + text.utf8.count <= limits.stringBytes, cost <= costLimit else {
-                    throw Fault(message: "the result is too long")
+                    throw Self.tooLong
                 }
                 result += text.utf8
                 index += 1
@@ -46,6 +46,15 @@ extension Machine {
             return self.error(.invalidArgument, error.message)
         }
         return makeString(result)
+    }
+
+    private static let tooLong = Fault(message: "the result is too long")
+
+    /// The text of a list or map, which those around it copy.
+    private mutating func paid(_ text: String) throws(Fault) -> String {
+        charge(bytes: text.utf8.count)
+        if text.utf8.count > limits.stringBytes { throw Self.tooLong }
+        return text
     }
 
     private static func decimals(_ pattern: UnsafeRawBufferPointer, _ index: inout Int)
@@ -90,10 +99,11 @@ extension Machine {
             let isUpper = letter == UInt8(ascii: "X")
             if let text = Self.digits(cell, radix: 16, uppercase: isUpper) { return text }
             if cell.tag == .string || cell.tag == .bytes {
-                return cell.bytes.map { byte in
-                    let digits = String(byte, radix: 16, uppercase: isUpper)
-                    return byte < 16 ? "0" + digits : digits
-                }.joined()
+                let digits = Array((isUpper ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
+                charge(bytes: 2 * cell.count)
+                if isTooCostly { throw Self.tooLong }
+                let text = cell.bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+                return String(decoding: text, as: UTF8.self)
             }
         default:
             throw Fault(message: "`%\(Character(UnicodeScalar(letter)))` is no clause of `format`")
@@ -147,7 +157,7 @@ extension Machine {
 
     private mutating func shown(_ cell: Cell) throws(Fault) -> String {
         charge(cells: 1)
-        if cost > costLimit { throw Fault(message: "the evaluation costs too much") }
+        if isTooCostly { throw Self.tooLong }
         switch cell.tag {
         case .string, .type:
             charge(bytes: cell.count)
@@ -166,7 +176,7 @@ extension Machine {
         case .list:
             var parts: [String] = []
             for element in cell.cells { parts.append(try shown(element)) }
-            return "[" + parts.joined(separator: ", ") + "]"
+            return try paid("[" + parts.joined(separator: ", ") + "]")
         case .map:
             var parts: [(key: String, value: String)] = []
             let pairs = cell.cells
@@ -174,7 +184,8 @@ extension Machine {
                 parts.append((try shown(pairs[2 * index]), try shown(pairs[2 * index + 1])))
             }
             parts.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            return "{" + parts.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+            return try paid(
+                "{" + parts.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}")
         default: throw Fault(message: "`%s` cannot show \(Self.typeName(cell))")
         }
     }

@@ -6,7 +6,9 @@ extension Machine {
     /// A value of JSON's kinds: whole numbers become doubles, or strings where a double is not
     /// exact; what JSON lacks becomes the string that protobuf's JSON form has for it.
     mutating func json(_ cell: Cell) -> Cell {
-        charge(cells: cell.count)
+        charge(cells: cell.tag == .list || cell.tag == .map ? cell.count + 1 : 1)
+        if cell.tag == .bytes { charge(bytes: cell.count) }
+        if isTooCostly { return bare(.costLimit) }
         switch cell.tag {
         case .null, .bool, .string, .error: return cell
         case .int:

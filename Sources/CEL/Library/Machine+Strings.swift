@@ -6,7 +6,6 @@ extension Machine {
         }
         if builtin == .join { return join(a) }
         guard let first = a.first, first.tag == .string else { return noOverload(builtin, a) }
-        charge(bytes: first.count)
         switch (builtin, a.count) {
         case (.charAt, 2) where a[1].tag == .int: return charAt(first, a[1].asInt)
         case (.indexOf, 2...3), (.lastIndexOf, 2...3):
@@ -179,6 +178,7 @@ extension Machine {
     }
 
     private mutating func join(_ a: Arguments) -> Cell {
+        if let list = a.first, list.tag == .list { charge(cells: list.count) }
         guard (1...2).contains(a.count), a[0].tag == .list, a.count == 1 || a[1].tag == .string,
             a[0].cells.allSatisfy({ $0.tag == .string })
         else { return noOverload(.join, a) }
@@ -275,7 +275,8 @@ extension Machine {
     ) -> Bool {
         var index = 0
         while index <= text.count, let found = regex.find(text, from: index) {
-            cost += regex.cost(found[0].end - index)
+            // A match may be certain only after the rest of the text was read, though fast.
+            cost += regex.cost(found[0].end - index) + regex.cost(text.count - index) >> 4
             if cost > costLimit { return false }
             if !body(&self, found) { break }
             index = found[0].end
@@ -317,7 +318,10 @@ extension Machine {
             return failure == nil
         }
         if let failure { return failure }
-        guard isDone, result.count <= limits.stringBytes else { return bare(.costLimit) }
+        guard isDone else { return bare(.costLimit) }
+        guard result.count <= limits.stringBytes else {
+            return error(.sizeLimit, "the result is too long")
+        }
         result += text[index...]
         return makeString(result)
     }

@@ -70,21 +70,20 @@ extension Emitter {
         isCheap(terms[index].operand) && terms[..<index].contains { isDear($0.operand) }
     }
 
-    /// A slot, or a comparison of one with a constant.
+    /// A slot, or the question whether one is a short constant: what costs nothing but its steps.
     private func isCheap(_ id: AST.NodeID) -> Bool {
-        if case .slot(let slot)? = ast[id].reference {
-            return environment.slots[slot].program == nil
-        }
-        guard case .call("_==_", _, let sides) = ast[id].kind, sides.count == 2 else {
-            return false
-        }
-        return sides.allSatisfy { side in
-            if case .slot(let slot)? = ast[side].reference {
-                return environment.slots[slot].program == nil
-            }
-            if case .literal = ast[side].kind { return true }
-            return false
-        }
+        if isPlainSlot(id) { return true }
+        guard case .call("_==_", _, let sides) = ast[id].kind, sides.count == 2,
+            let slot = sides.firstIndex(where: isPlainSlot),
+            case .literal(let value) = ast[sides[1 - slot]].kind
+        else { return false }
+        if case .string(let text) = value { return text.utf8.count < Machine.quickText }
+        return true
+    }
+
+    private func isPlainSlot(_ id: AST.NodeID) -> Bool {
+        guard case .slot(let slot)? = ast[id].reference else { return false }
+        return environment.slots[slot].program == nil
     }
 
     /// What looks at many things: a loop, a search for a pattern, code of the host.

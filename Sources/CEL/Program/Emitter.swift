@@ -13,6 +13,7 @@ struct Emitter {
     let arenaBox: ArenaBox
     private var regexes: [Regex] = []
     private var regexOfPattern: [String: Int] = [:]
+    private var triedRegexes = 0
     private var hosts: [(name: String, body: Function.Body?)] = []
     private var objects: [ObjectLayout] = []
     private var structures: [StructureLayout] = []
@@ -228,6 +229,8 @@ struct Emitter {
             return nil
         }
         var inner = Emitter(ast: ast, environment: environment, traced: false, folds: false)
+        inner.triedRegexes = triedRegexes
+        defer { triedRegexes = inner.triedRegexes }
         guard let code = inner.emit(root: id) else { return nil }
         diagnostics += inner.diagnostics
         var machine = Machine(slots: [], limits: environment.limits)
@@ -277,6 +280,15 @@ struct Emitter {
     /// The index of a compiled regular expression; nil where it is wrong, which is reported.
     mutating func regex(_ pattern: String, at range: Range<Int>) -> Int32? {
         if let known = regexOfPattern[pattern] { return Int32(known) }
+        // Those that are wrong count too: compiling takes as long.
+        triedRegexes += 1
+        guard triedRegexes <= environment.limits.regexes else {
+            diagnostics.append(
+                Diagnostic(
+                    range: range, code: "cel.limit.regex",
+                    message: "more than \(environment.limits.regexes) regular expressions"))
+            return nil
+        }
         switch Regex.compile(Array(pattern.utf8), limits: environment.limits) {
         case .success(let regex):
             regexOfPattern[pattern] = regexes.count

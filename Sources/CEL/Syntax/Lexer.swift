@@ -24,6 +24,8 @@ struct Lexer {
     private(set) var tokens: [Token] = []
     private(set) var diagnostics: [Diagnostic] = []
     private var index = 0
+    /// More faults of one text are of no use to anybody.
+    private static let mostDiagnostics = 1_000
 
     init(source: [UInt8]) { self.source = source }
 
@@ -260,6 +262,7 @@ struct Lexer {
     private mutating func report(
         _ range: Range<Int>, _ code: String, _ message: String, help: String? = nil
     ) {
+        guard diagnostics.count < Self.mostDiagnostics else { return }
         diagnostics.append(Diagnostic(range: range, code: code, message: message, help: help))
     }
 }

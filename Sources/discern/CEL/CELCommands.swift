@@ -20,12 +20,16 @@ enum CELCommands {
 
     static var check: Command {
         Command(
-            name: "cel check", summary: "Check a CEL expression and print its type.",
+            name: "cel check", summary: "Check a CEL expression, print its type and its cost.",
             positional: "EXPR",
             options: [
                 .value("var", nil, "NAME:TYPE", "Declare a variable of a type (repeatable).")
             ],
-            discussion: "Types are written as in list(string), map(string, dyn), timestamp."
+            discussion: """
+                Types are written as in list(string), map(string, dyn), timestamp.
+                The cost is that of one evaluation, in steps, elements, and units of 16 bytes; it has
+                no upper bound where it depends on the size of a variable.
+                """
         ) { try check($0) }
     }
 
@@ -73,7 +77,13 @@ enum CELCommands {
             return ExitStatus.invalidPolicies
         }
         Terminal.print("\(program.resultType)")
+        Terminal.print("cost: \(text(program.costEstimate()))")
         return ExitStatus.fine
+    }
+
+    private static func text(_ cost: CostEstimate) -> String {
+        guard let maximum = cost.maximum else { return "at least \(cost.minimum)" }
+        return maximum == cost.minimum ? "\(maximum)" : "\(cost.minimum) to \(maximum)"
     }
 
     private static func expression(_ arguments: Arguments) throws -> String {
