@@ -5,7 +5,7 @@ PACKAGES = libsqlite3-dev libmicrohttpd-dev libssl-dev libyaml-dev libcurl4-open
 BINARY = .build/release/discern
 SWIFT_TEST = swift test --parallel
 
-SWIFT_SOURCES = Sources Tests Fuzz Package.swift
+SWIFT_SOURCES = Sources Tests Fuzz Benchmarks Fixtures Package.swift
 TARGET = evaluate
 RUNS = 1000000
 
