@@ -28,6 +28,8 @@ while IFS= read -r line; do
 	printf '%s' "$line" | tr '\t' '\n' >"$seeds/$number"
 done <Fuzz/seeds.txt
 
+# Swift's own report of a crash would keep libFuzzer from writing the input down.
+export SWIFT_BACKTRACE=enable=no
 LSAN_OPTIONS=suppressions=Fuzz/leaks.supp:print_suppressions=0 FUZZ_TARGET=$target \
 	exec "$build/release/cel-fuzz" -runs="$runs" -max_len=384 -timeout=10 \
 	-rss_limit_mb=2048 -dict=Fuzz/cel.dict -artifact_prefix="$build/crashes/$target-" \

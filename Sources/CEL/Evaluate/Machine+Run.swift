@@ -259,7 +259,9 @@ extension Machine {
         if orders == Test.equal { return .bool(areEqual(l, r)) }
         if orders & Test.unordered != 0 { return .bool(!areEqual(l, r)) }
         guard let comparable = compare(l, r) else {
-            return noOverload(Test.name(of: orders), l, r)
+            return Int(i.count) & Test.swapped == 0
+                ? noOverload(Test.name(of: orders), l, r)
+                : noOverload(Test.name(of: Test.mirrored(orders)), r, l)
         }
         // NaN is in no order with anything: every comparison is false.
         guard let order = comparable else { return .bool(false) }

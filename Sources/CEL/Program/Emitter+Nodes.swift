@@ -162,10 +162,7 @@ extension Emitter {
         var (left, right, orders) = (left, right, orders)
         if left >= Register.constants, right < Register.constants {
             swap(&left, &right)
-            let rest = orders & (Test.equal | Test.unordered)
-            orders =
-                rest | (orders & Test.less != 0 ? Test.greater : 0)
-                | (orders & Test.greater != 0 ? Test.less : 0)
+            orders = Test.mirrored(orders) | Test.swapped
         }
         var operation = Instruction.Operation.test
         if left < Register.constants, right >= Register.constants {
@@ -173,7 +170,8 @@ extension Emitter {
             case .int, .duration, .bool: operation = .testInt
             case .double: operation = .testDouble
             // Whether two texts are the same is told at once, their order is not.
-            case .string where orders == Test.equal || orders & Test.unordered != 0:
+            case .string
+            where orders & Test.orders == Test.equal || orders & Test.unordered != 0:
                 operation = .testText
             default: break
             }

@@ -114,6 +114,15 @@ enum Test {
     static let branches = 48
     static let readers = 48
 
+    /// The operands stand the other way round than in the source, which errors must not show.
+    static let swapped = 64
+
+    /// The orders that make a comparison true whose operands have changed places.
+    static func mirrored(_ orders: Int) -> Int {
+        orders & (equal | unordered) | (orders & less != 0 ? greater : 0)
+            | (orders & greater != 0 ? less : 0)
+    }
+
     /// The operator of a comparison that needs an order.
     static func name(of orders: Int) -> StaticString {
         switch orders {
