@@ -59,8 +59,10 @@ enum TestCommand {
         let suite = PolicyTestSuite(set, zones: zones, measures: options.measures) {
             options.matches("\($0) / \($1) / \($2)")
         }
-        let report = suite.report(
+        var report = suite.report(
             Parallel.map(suite.count, threads: options.jobs) { suite.run($0) })
+        // What was not asked for is not lacking.
+        if options.text != nil { report.coverage.removeAll { $0.tests == 0 } }
         switch options.format {
         case "json": Terminal.print(TestReport.json(report, showsCoverage: options.measures).text)
         case "junit": Terminal.print(TestReport.junit(report.results))
@@ -77,7 +79,7 @@ enum TestCommand {
         Terminal.print(TestReport.pretty(report.results, isVerbose: options.isVerbose))
         guard options.measures, !report.results.isEmpty else { return }
         if options.annotates {
-            for policy in report.coverage where policy.tests > 0 || options.text == nil {
+            for policy in report.coverage {
                 Terminal.print("\n" + CoverageText.annotated(policy))
             }
         }
