@@ -117,9 +117,11 @@ enum DecisionText {
         var lines = Layout.beside(head("window"), text)
         let left = content.events.count - listed
         if left > 0 { lines.append(head("") + "  (\(Figures.grouped(left)) earlier ones)") }
-        for event in content.events.suffix(listed) {
+        let values = values(of: content)
+        let width = values.map(\.count).max() ?? 0
+        for (event, value) in zip(content.events, values).suffix(listed) {
             var row = "  " + Figures.left(event.at.rfc3339, 26)
-            if let value = event.value { row += Figures.left(self.text(value), 22) + " " }
+            if width > 0 { row += Figures.left(Layout.fit(value, 22), min(width, 22)) + "  " }
             row += event.evaluation?.text ?? ""
             while row.last == " " { row.removeLast() }
             lines.append(Layout.fit(head("") + row, Layout.columns))
@@ -130,6 +132,19 @@ enum DecisionText {
                 "  the entries that are left give \(self.text(recomputed)): some were erased")
         }
         return lines
+    }
+
+    /// Values that are not stored are numbered: equal ones have one number.
+    private static func values(of content: WindowContent) -> [String] {
+        var numbers: [String: Int] = [:]
+        return content.events.map { event in
+            guard case .digest(let digest)? = event.value else {
+                return event.value.map(text) ?? ""
+            }
+            let number = numbers[digest] ?? numbers.count + 1
+            numbers[digest] = number
+            return "withheld, no. \(number)"
+        }
     }
 
     static func text(_ value: RecordedValue) -> String {

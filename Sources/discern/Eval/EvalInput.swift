@@ -24,8 +24,9 @@ enum EvalInput {
             let parts = setting.split(
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw UsageError("--set needs NAME=VALUE, such as attributes.amount=900, not "
-                    + "`\(setting)`")
+                throw UsageError(
+                    "--set needs NAME=VALUE, such as attributes.amount=900, not "
+                        + "`\(setting)`")
             }
             let (name, text) = (String(parts[0]), String(parts[1]))
             guard let policy else {
@@ -78,8 +79,7 @@ enum EvalInput {
         do {
             return try JSONReader.parse(bytes)
         } catch {
-            throw UsageError(
-                "--input is not JSON: byte \(error.offset + 1): \(error.message)")
+            throw UsageError("--input is not JSON: \(error.message)")
         }
     }
 
