@@ -116,6 +116,35 @@ extension Scenarios {
             #expect(run.output.isEmpty)
         }
 
+        @Test func aDecisionIsExplainedWhileTheServerRuns() throws {
+            let service = try Service.started()
+            let client = service.client()
+            // Refused once, then let: the second one is the answer.
+            _ = try client.send("POST", "/v1/evaluations", Story.printed)
+            _ = try client.put("/v1/authorizations", Requests.authorization("acct-42"))
+            for number in 1...2 {
+                let earlier = Story.printed.replacing("tx-7f3", with: "tx-\(number)")
+                #expect(try client.send("POST", "/v1/evaluations", earlier).status == 201)
+            }
+            let answer = try client.send("POST", "/v1/evaluations", Story.printed)
+            let id = try #require(answer.string("evaluationID"))
+            _ = try client.post(
+                "/v1/evaluations/\(id)/consumption", ["status": "usedIncreasedFriction"])
+            // What stands in the folder today does not matter.
+            let file = service.policies + "/transcripts-payments.yaml"
+            try Files.write(
+                Files.text(file).replacing("version: 3", with: "version: 4")
+                    .replacing("hold-coached-transfer", with: "renamed"), to: file)
+            let run = try service.command("explain", "tx-7f3")
+            try #require(run.status == 0, "\(run.errors)")
+            for part in [
+                "evaluation \(id)", "by hold-coached-transfer: transfer of 900 to a new payee",
+                "matched       hold-coached-transfer", "velocity.payments1h = 2",
+                "velocity.spent24h = 1800.0", "usedIncreasedFriction",
+            ] { #expect(run.output.contains(part), "\(part)\n\(run.output)") }
+            #expect(!run.output.contains("erased"))
+        }
+
         @Test func theRecordedPolicyIsUsedWhateverTheFolderSays() throws {
             // No policies are given at all: there is nothing but the ledger.
             let payload = try #require(try Self.recorded.get().evaluations.first)

@@ -130,6 +130,33 @@ extension Scenarios {
             #expect(html.contains("condition: <span class="), "the text itself is coloured")
         }
 
+        /// As a folder, as files, and through a folder further up.
+        @Test func caseE44_theWayToAPolicyDoesNotCount() throws {
+            let policies = Service.shippedPolicies
+            let ways = [
+                [policies], [policies + "/transcripts-payments_test.yaml"], [policies + "/.."],
+            ]
+            let figures = try ways.map { paths in
+                let run = try Program.run(
+                    ["test", "-r", "transcripts-payments", "-c", "-f", "json"] + paths)
+                #expect(run.status == 0, "\(run.errors)")
+                let coverage = try JSONReader.parse(Array(run.output.utf8))["coverage"]
+                return ["rules", "nodes", "branches"].map { coverage?[$0] }
+            }
+            #expect(figures[0] == figures[1] && figures[0] == figures[2])
+            #expect(figures[0][2]?["percent"] == 100.0)
+        }
+
+        @Test func linesMayEndAsOnWindows() throws {
+            let folder = try Self.folder(
+                Self.passing, policy: Self.policy.replacing("\n", with: "\r\n"))
+            let run = try Self.test(folder, "--annotate")
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(
+                run.output.contains(
+                    "   18     1× |     - {id: rest, output: {friction: unchanged}}\n"))
+        }
+
         @Test func formatsForOtherProgramsAreWellFormed() throws {
             let folder = try Self.folder(
                 Self.passing + Self.failing.replacing("wrong", with: "a<b"))

@@ -93,11 +93,7 @@ enum CoverageHTML {
     }
 
     private static func source(_ policy: PolicyCoverage) -> String {
-        let text = String(decoding: policy.source.bytes, as: UTF8.self)
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-            Array($0.unicodeScalars)
-        }
-        if lines.last?.isEmpty == true { lines.removeLast() }
+        let lines = CoverageText.lines(of: policy)
         var paints = lines.map { [Paint?](repeating: nil, count: $0.count) }
         var counts: [Int: Int] = [:]
         for part in policy.parts {

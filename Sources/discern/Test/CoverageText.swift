@@ -93,8 +93,7 @@ enum CoverageText {
 
     /// The text with counts at its left and marks under what is lacking.
     static func annotated(_ policy: PolicyCoverage) -> String {
-        let text = String(decoding: policy.source.bytes, as: UTF8.self)
-        let source = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let source = lines(of: policy)
         var lines = ["\(policy.source.path)  (\(head(policy)))"]
         var counts: [Int: Int] = [:]
         var marks: [Int: [(column: Int, length: Int, words: String)]] = [:]
@@ -106,7 +105,7 @@ enum CoverageText {
                 guard let range = site.range else { continue }
                 let line = range.start.line
                 let isOneLine = range.end.line == line
-                let width = line <= source.count ? source[line - 1].unicodeScalars.count : 0
+                let width = line <= source.count ? source[line - 1].count : 0
                 let end = isOneLine ? range.end.column : width + 1
                 marks[line, default: []].append(
                     (range.start.column, max(end - range.start.column, 1), words(site, of: part)))
@@ -115,8 +114,7 @@ enum CoverageText {
         for (index, content) in source.enumerated() {
             let count = counts[index + 1].map { "\($0)×" } ?? ""
             let gutter = Figures.right("\(index + 1)", 5) + Figures.right(count, 7) + " | "
-            if index == source.count - 1, content.isEmpty { break }
-            lines.append(gutter + content)
+            lines.append(gutter + String(String.UnicodeScalarView(content)))
             for mark in marks[index + 1] ?? [] {
                 lines.append(
                     String(repeating: " ", count: gutter.count - 2) + "| "
@@ -125,6 +123,13 @@ enum CoverageText {
             }
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The lines of the policy's file, without their ends.
+    static func lines(of policy: PolicyCoverage) -> [[Unicode.Scalar]] {
+        let text = SourceText(String(decoding: policy.source.bytes, as: UTF8.self))
+        let lines = (1...text.lineStarts.count).map(text.line)
+        return lines.last?.isEmpty == true ? lines.dropLast() : lines
     }
 
     // MARK: JSON
