@@ -51,6 +51,7 @@ enum CoverageHTML {
     }
 
     private static func cell(_ share: PolicyCoverage.Share) -> String {
+        guard share.total > 0 else { return "<td class=n>–" }
         let isLow = share.covered < share.total
         return "<td class=\"n\(isLow ? " low" : "")\">\(Figures.share(share)) "
             + "<small>\(share.covered)/\(share.total)</small>"
@@ -123,7 +124,11 @@ enum CoverageHTML {
             default: "half"
             }
         var title = "evaluated \(site.evaluated)×"
-        if site.isCondition { title += ", true \(site.wasTrue)×, false \(site.wasFalse)×" }
+        if !site.isNode {
+            title += ", passing \(site.wasTrue)×, failing \(site.wasFalse)×"
+        } else if site.isCondition {
+            title += ", true \(site.wasTrue)×, false \(site.wasFalse)×"
+        }
         if site.lack != nil { title += ": " + CoverageText.words(site, of: part) }
         var end = range.end
         if !site.isNode {

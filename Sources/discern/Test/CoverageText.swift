@@ -56,12 +56,17 @@ enum CoverageText {
     private static func total(_ name: String, _ rules: Share, _ nodes: Share, _ branches: Share)
         -> String
     {
-        func text(_ share: Share) -> String { "\(fraction(share)) \(Figures.share(share))" }
+        func text(_ share: Share) -> String {
+            share.total == 0 ? "-" : "\(fraction(share)) \(Figures.share(share))"
+        }
         return Figures.left(name, 16) + Figures.left("rules " + text(rules), 26)
             + Figures.left("nodes " + text(nodes), 28) + "branches " + text(branches)
     }
 
-    private static func fraction(_ share: Share) -> String { "\(share.covered)/\(share.total)" }
+    /// Of nothing there is nothing to say.
+    private static func fraction(_ share: Share) -> String {
+        share.total == 0 ? "-" : "\(share.covered)/\(share.total)"
+    }
 
     /// What is lacking, without what lies inside of something that was never evaluated anyway.
     static func lacking(_ part: PolicyCoverage.Part) -> [PolicyCoverage.Site] {
