@@ -10,31 +10,57 @@ enum TestReport {
             lines.append("\(mark) \(result.policy) / \(result.section) / \(result.name)")
             guard !result.failures.isEmpty else { continue }
             lines.append("     \(result.path):\(result.line)")
-            lines += result.failures.map { "     \($0)" }
-            for rule in result.rules?.arrayValue ?? [] { lines.append("       " + Self.line(rule)) }
+            for failure in result.failures { lines += Layout.beside("     ", failure) }
+            lines += details(result)
         }
         let failed = results.count { !$0.failures.isEmpty }
         lines.append("\(results.count - failed) passed, \(failed) failed")
         return lines.joined(separator: "\n")
     }
 
-    /// `rule: verdict  name=value …`
-    static func line(_ rule: JSONValue) -> String {
-        let name = rule["rule"]?.stringValue ?? "?"
-        var text = "\(name): \(rule["verdict"]?.stringValue ?? "?")"
-        if let mode = rule["mode"]?.stringValue { text += " (\(mode))" }
-        if let cause = rule["cause"]?.stringValue { text += ", \(cause)" }
-        if let missing = rule["missing"]?.arrayValue {
-            text += ", missing " + missing.compactMap(\.stringValue).joined(separator: ", ")
+    /// Trees of the rules involved: those that matched, and those that a failure names; of a
+    /// plain policy all, since its rules have no names.
+    private static func details(_ result: PolicyTestResult) -> [String] {
+        if let trace = result.trace {
+            return TraceText.lines(trace, indent: 7) { rule in
+                result.rules == nil || rule.verdict == "matched" || rule.verdict == "error"
+                    || result.failures.contains { $0.contains(rule.name) }
+            }
         }
-        if let error = rule["error"]?["message"]?.stringValue { text += ", \(error)" }
-        let read = rule["read"]?.objectValue?.members.map { "\($0.key)=\($0.value.text)" } ?? []
-        return read.isEmpty ? text : text + "  " + read.joined(separator: " ")
+        return (result.rules?.arrayValue ?? []).filter { $0["result"]?.stringValue != "pass" }
+            .flatMap { Layout.beside("       ", verdict($0)) }
     }
 
-    static func json(_ results: [PolicyTestResult]) -> JSONValue {
+    /// A rule of a review-prompt policy that does not pass:
+    /// `rule: fail, tooSoon, have 1, need at least 7`.
+    private static func verdict(_ rule: JSONValue) -> String {
+        var text = "\(rule["rule"]?.stringValue ?? "?"): \(rule["result"]?.stringValue ?? "?")"
+        if let cause = rule["cause"]?.stringValue { text += ", " + cause }
+        text += amounts(rule)
+        for part in rule["parts"]?.arrayValue ?? [] {
+            let isMet = part["met"]?.boolValue == true
+            text += "; \(part["reason"]?.stringValue ?? "?")\(amounts(part))"
+            text += isMet ? ", met" : ", not met"
+        }
+        if let detail = rule["detail"]?.stringValue { text += "; " + detail }
+        if let clears = rule["clearsAt"]?.stringValue { text += "; passes at " + clears }
+        return text
+    }
+
+    private static func amounts(_ rule: JSONValue) -> String {
+        let words = ["atLeast": "at least", "below": "below", "equal": "exactly"]
+        var text = ""
+        if let have = rule["have"] { text += ", have " + (have.stringValue ?? have.text) }
+        for (key, value) in rule["need"]?.objectValue?.members ?? [] {
+            text += ", need \(words[key] ?? key) " + (value.stringValue ?? value.text)
+        }
+        return text
+    }
+
+    static func json(_ report: PolicyTestReport, showsCoverage: Bool) -> JSONValue {
+        let results = report.results
         let failed = results.count { !$0.failures.isEmpty }
-        return [
+        var object: JSONObject = [
             "passed": .int(Int64(results.count - failed)), "failed": .int(Int64(failed)),
             "tests": .array(
                 results.map { result in
@@ -47,10 +73,13 @@ enum TestReport {
                     if !result.failures.isEmpty {
                         object["failures"] = .array(result.failures.map { .string($0) })
                         object["rules"] = result.rules
+                        object["trace"] = result.trace.map(TraceText.json)
                     }
                     return .object(object)
                 }),
         ]
+        if showsCoverage { object["coverage"] = CoverageText.json(report.coverage) }
+        return .object(object)
     }
 
     static func junit(_ results: [PolicyTestResult]) -> String {
@@ -67,7 +96,9 @@ enum TestReport {
                 lines.append(start + "/>")
             } else {
                 let message = escaped(result.failures.joined(separator: "\n"))
-                lines.append(start + "><failure message=\"\(message)\"/></testcase>")
+                let details = escaped(details(result).joined(separator: "\n"))
+                lines.append(
+                    start + "><failure message=\"\(message)\">\(details)</failure></testcase>")
             }
         }
         return (lines + ["</testsuite>"]).joined(separator: "\n")
