@@ -67,7 +67,8 @@ extension Machine {
                     frame[Int(i.dst)] = .bool(true)
                 } else {
                     node = nodes[pc &- 1]
-                    frame[Int(i.dst)] = has(map.isValue ? map : resolve(map, i.a, code), name)
+                    frame[Int(i.dst)] = has(
+                        map.isValue ? map : resolve(map, i.a, code), name, at: i.count)
                 }
             case .present:
                 // A slot that computes its value has one; whether that is an error shows when it is

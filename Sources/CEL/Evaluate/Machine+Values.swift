@@ -214,11 +214,19 @@ extension Machine {
             default: return error(.noSuchField, of: field)
             }
         }
-        charge(bytes: field.count)
-        let found = MapLayout.place(of: field, in: operand)
-        guard found >= 0 else { return error(.noSuchKey, of: field) }
-        placesOfFields[Int(place)] = UInt32(truncatingIfNeeded: found)
+        guard let found = self.place(of: field, in: operand, notedAt: place) else {
+            return error(.noSuchKey, of: field)
+        }
         return operand.cells[2 * found + 1]
+    }
+
+    /// The number of a field's pair in a map.
+    private mutating func place(of field: Cell, in map: Cell, notedAt place: UInt16) -> Int? {
+        charge(bytes: field.count)
+        let found = MapLayout.place(of: field, in: map)
+        guard found >= 0 else { return nil }
+        placesOfFields[Int(place)] = UInt32(truncatingIfNeeded: found)
+        return found
     }
 
     /// `operand.?field`, and `.field` of an optional.
@@ -234,13 +242,14 @@ extension Machine {
         }
     }
 
-    mutating func has(_ operand: Cell, _ field: Cell) -> Cell {
+    /// Whether `operand` has a field; notes where it is, for the next time.
+    mutating func has(_ operand: Cell, _ field: Cell, at place: UInt16) -> Cell {
         switch operand.tag {
         case .error: return operand
-        case .map: return .bool(find(field, in: operand) != nil)
+        case .map: return .bool(self.place(of: field, in: operand, notedAt: place) != nil)
         case .optional:
             guard let wrapped = operand.wrapped else { return .bool(false) }
-            return has(wrapped, field)
+            return has(wrapped, field, at: place)
         case .message: return hasField(operand, field)
         default: return error(.noSuchField, of: field)
         }

@@ -28,6 +28,17 @@ enum Builtin: UInt16 {
     // Network
     case ip, cidr, isIP, isCIDR, ipIsCanonical, family, isUnspecified, isLoopback, isGlobalUnicast
     case isLinkLocalMulticast, isLinkLocalUnicast, containsIP, containsCIDR, masked, prefixLength
+
+    /// Whether what it does grows with a text or a collection, by more than reading it once.
+    var isDear: Bool {
+        switch self {
+        case .matches, .regexReplace, .regexExtract, .regexExtractAll, .replace, .split, .join,
+            .format, .quote, .reverse, .flatten, .distinct, .sort, .setsContains, .setsIntersects,
+            .setsEquivalent, .base64Encode, .base64Decode:
+            true
+        default: false
+        }
+    }
 }
 
 /// The signatures of the built-in functions.

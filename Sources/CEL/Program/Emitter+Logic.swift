@@ -9,7 +9,7 @@ extension Emitter {
         var jumps: [Int] = []
         let outer = currentNode
         defer { currentNode = outer }
-        for (index, term) in terms.enumerated() where !traced && isWorthAPeek(terms, index) {
+        for term in traced ? [] : termsWorthAPeek(terms) {
             jumps.append(
                 take(term.operand, isAnd ? .andPeek : .orPeek, reader, at: term.node, into: dst))
         }
@@ -64,10 +64,11 @@ extension Emitter {
         return terms
     }
 
-    /// Whether to look at a cheap term ahead of its turn, since a dear one comes before it. If it
-    /// does not decide the chain runs as written, so results and errors stay the same.
-    private func isWorthAPeek(_ terms: [Term], _ index: Int) -> Bool {
-        isCheap(terms[index].operand) && terms[..<index].contains { isDear($0.operand) }
+    /// The cheap terms that have a dear one before them: they are looked at ahead of their turn. If
+    /// none of them decides the chain runs as written, so results and errors stay the same.
+    private func termsWorthAPeek(_ terms: [Term]) -> [Term] {
+        guard let dear = terms.firstIndex(where: { isDear($0.operand) }) else { return [] }
+        return terms[dear...].filter { isCheap($0.operand) }
     }
 
     /// A slot, or the question whether one is a short constant: what costs nothing but its steps.
@@ -86,16 +87,19 @@ extension Emitter {
         return environment.slots[slot].program == nil
     }
 
-    /// What looks at many things: a loop, a search for a pattern, code of the host.
+    /// What may look at many things: a loop, a function that goes over texts or lists, code of the
+    /// host, or simply a lot of it.
     private func isDear(_ id: AST.NodeID) -> Bool {
         var pending = [id]
+        var seen = 0
         while let next = pending.popLast() {
+            seen += 1
+            if seen > 64 { return true }
             switch ast[next].kind {
             case .comprehension: return true
             case .call:
                 guard case .function(let name, _)? = ast[next].reference else { break }
-                if Library.functions[name]?.builtin == .matches { return true }
-                if environment.functions.contains(where: { $0.name == name }) { return true }
+                if Library.functions[name]?.builtin?.isDear ?? true { return true }
             default: break
             }
             pending += ast.children(of: next)

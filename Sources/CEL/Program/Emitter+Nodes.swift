@@ -15,9 +15,13 @@ extension Emitter {
         case .identifier(let name): fail(.undeclared, into: dst, detail: name)
         case .select(let operand, let field, let isOptional):
             let source = self.operand(operand, scratch: dst)
-            let operation: Instruction.Operation = isOptional ? .selectOptional : .select
             let name = constant(Value.string(field))
-            add(Instruction(operation, dst: dst, a: source, b: name, count: place(of: id)))
+            if isOptional {
+                add(Instruction(.selectOptional, dst: dst, a: source, b: name))
+            } else {
+                let place = place(of: field, in: operand)
+                add(Instruction(.select, dst: dst, a: source, b: name, count: place))
+            }
         case .presence(let operand, let field): presence(id, operand, field, into: dst)
         case .call(let function, let target, let arguments):
             call(node, function, target, arguments, into: dst)
@@ -45,10 +49,13 @@ extension Emitter {
     }
 
     /// Where the machine keeps the place of a field in the maps it was selected from: one for each
-    /// text, so that rules that read the same field share it.
-    private func place(of id: AST.NodeID) -> Int {
+    /// text, so that rules that read or test the same field share it.
+    private func place(of field: String, in operand: AST.NodeID) -> Int {
         var hash: UInt32 = 2_166_136_261
-        for byte in ast.source[ast[id].range] { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        for byte in ast.source[ast[operand].range].suffix(64) {
+            hash = (hash ^ UInt32(byte)) &* 16_777_619
+        }
+        for byte in field.utf8.suffix(64) { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
         return Int(hash >> 16) & (Machine.places - 1)
     }
 
@@ -62,7 +69,8 @@ extension Emitter {
         }
         let source = self.operand(operand, scratch: dst)
         let name = constant(Value.string(field))
-        add(Instruction(.has, dst: dst, a: source, b: name, count: place(of: operand)))
+        let place = place(of: field, in: operand)
+        add(Instruction(.has, dst: dst, a: source, b: name, count: place))
     }
 
     /// Evaluates nodes into neighbouring temporaries and gives the first.

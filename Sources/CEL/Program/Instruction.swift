@@ -40,7 +40,9 @@ struct Instruction: BitwiseCopyable {
         /// Marks the optional in dst as one that a list or map takes in only if present.
         case spread
         /// dst = field (constant b) of a; `count` is where the machine notes its place in a map.
-        case select, selectOptional
+        case select
+        /// dst = field (constant b) of a as an optional.
+        case selectOptional
         /// dst = whether a has field (constant b); `count` as above.
         case has
         /// dst = whether slot a has a value.
