@@ -22,7 +22,8 @@ struct PolicyChecks {
         guard !sink.hasErrors else { return }
         checkUse()
         checkScore(policy.rule)
-        RuleOverlap(policy: policy, ranges: reader.ranges, sink: sink).run()
+        var overlap = RuleOverlap(policy: policy, ranges: reader.ranges, sink: sink)
+        overlap.run()
     }
 
     private func checkModelIsNamed() {
