@@ -277,7 +277,8 @@ struct Checker {
     }
 
     func suggestion(_ name: String, _ candidates: some Sequence<String>) -> String? {
-        EditDistance.closest(to: name, among: candidates).map { "did you mean `\($0)`?" }
+        let near = EditDistance.closest(to: name, among: candidates).prefix(3).map { "`\($0)`" }
+        return near.isEmpty ? nil : "did you mean \(near.joined(separator: " or "))?"
     }
 
     // MARK: Selection

@@ -32,6 +32,13 @@ struct Reasoner {
         truth(expression.program.ast, expression.program.root)
     }
 
+    /// A text that is the same for the same expression, also of another policy with these terms:
+    /// variables are what they stand for.
+    mutating func meaning(of expression: Expression?) -> String? {
+        guard let program = expression?.program else { return nil }
+        return key(program.ast, program.root) ?? program.source
+    }
+
     mutating func truth(_ ast: AST, _ id: AST.NodeID) -> Truth {
         structured(ast, id) ?? comparison(ast, id) ?? unknown(ast, id)
     }
