@@ -57,13 +57,14 @@ struct ExpressionWriter {
             var parts: [String] = []
             for (index, field) in fields.enumerated() {
                 guard let value = write(values[index]) else { return nil }
-                parts.append((optional.contains(index) ? "?" : "") + Self.field(field) + ": " + value)
+                parts.append(
+                    (optional.contains(index) ? "?" : "") + Self.field(field) + ": " + value)
             }
             return "\(name){\(parts.joined(separator: ", "))}"
         case .comprehension(let loop): return comprehension(id, loop)
         case .bind(let variable, let initial, let body):
             guard let initial = write(initial), let body = write(body) else { return nil }
-            return "cel.bind(\(variable), \(initial), \(body))"
+            return "cel.bind(\(identifier(variable)), \(initial), \(body))"
         case .block(let bindings, let body):
             guard let bindings = items(bindings, []), let body = write(body) else { return nil }
             return "cel.block([\(bindings)], \(body))"
@@ -195,8 +196,8 @@ struct ExpressionWriter {
         guard let range = operandText(loop.range, .member), let body = write(loop.body) else {
             return nil
         }
-        var parts = [loop.variable]
-        if let second = loop.secondVariable { parts.append(second) }
+        var parts = [identifier(loop.variable)]
+        if let second = loop.secondVariable { parts.append(identifier(second)) }
         if let filter = loop.filter {
             guard let text = write(filter) else { return nil }
             parts.append(text)
@@ -217,8 +218,14 @@ struct ExpressionWriter {
 
     private func literal(_ id: AST.NodeID, _ value: Value) -> String {
         let text = ast.text(of: id)
+        if text.hasPrefix("-") {
+            // The sign belongs to the number, however far away it stands.
+            return "-" + text.dropFirst().drop(while: \.isWhitespace)
+        }
         guard normalisesQuotes, case .string(let content) = value, text.utf8.first == 0x27,
-            !content.unicodeScalars.contains(where: { "\"\\'".unicodeScalars.contains($0) || $0.value < 32 }),
+            !content.unicodeScalars.contains(where: {
+                "\"\\'".unicodeScalars.contains($0) || $0.value < 32
+            }),
             text.utf8.count == content.utf8.count + 2
         else { return text }
         return "\"\(content)\""

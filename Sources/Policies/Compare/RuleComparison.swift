@@ -31,9 +31,10 @@ struct RuleComparison {
         run.compareVariables()
         let pairs = run.pairs()
         for (mine, theirs) in pairs { run.compare(mine, theirs) }
-        run.compareOrder(pairs.compactMap { mine, theirs in
-            mine.flatMap { mine in theirs.map { (mine, $0) } }
-        })
+        run.compareOrder(
+            pairs.compactMap { mine, theirs in
+                mine.flatMap { mine in theirs.map { (mine, $0) } }
+            })
         return run.changes
     }
 
@@ -157,9 +158,8 @@ struct RuleComparison {
                 continue
             }
             let theirs = rest.remove(at: index)
-            let isSame =
-                before.meaning(of: mine.expression) == after.meaning(of: theirs.expression)
-            guard !isSame else { continue }
+            // What changed of a variable within it is said of that variable.
+            guard mine.expression.text != theirs.expression.text else { continue }
             let isBool =
                 mine.expression.program.resultType == .bool
                 && theirs.expression.program.resultType == .bool
@@ -219,7 +219,8 @@ struct RuleComparison {
 extension Expression {
     /// The expression in one line.
     fileprivate var text: String {
-        program.ast.formatted() ?? source.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        program.ast.formatted()
+            ?? source.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }
 

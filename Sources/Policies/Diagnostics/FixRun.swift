@@ -34,9 +34,7 @@ public struct FixRun: Sendable {
 
     /// Whether anything was changed.
     private mutating func round() -> Bool {
-        let proposed = load.diagnostics.compactMap { finding in
-            finding.fix.map { Change(finding: finding, fix: $0) }
-        }
+        let proposed = Self.proposed(load)
         guard !proposed.isEmpty else { return false }
         if take(Self.apart(proposed)) { return true }
         // Together they make things worse: those are taken that help by themselves.
@@ -47,29 +45,62 @@ public struct FixRun: Sendable {
         return isBetter
     }
 
-    /// Makes the changes, if less is found afterwards than before.
+    /// Makes the changes, if less is found in each changed file afterwards than before. What is
+    /// only found once they are made may be mended as well before that is judged.
     private mutating func take(_ changes: [Change]) -> Bool {
-        var changed = files
-        for index in changed.indices {
-            let path = changed[index].path
-            let edits = changes.filter { $0.finding.file == path }.flatMap(\.fix.edits)
-            guard !edits.isEmpty, let text = load.texts[path] else { continue }
-            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-            let start = changed[index].bytes.starts(with: mark) ? mark : []
-            changed[index] = PolicyLoader.File(
-                path: path, bytes: start + Array(Self.apply(edits, to: text).utf8))
+        var (all, proposed) = (changes, changes)
+        var (changed, last) = (files, load)
+        for _ in 0..<Self.rounds where !proposed.isEmpty {
+            changed = changed.map { Self.applying(proposed, to: $0, last.texts[$0.path]) }
+            let next = loader.load(changed)
+            if isBetter(next, Set(all.map(\.finding.file))) {
+                (files, load) = (changed, next)
+                self.changes += all
+                return true
+            }
+            let known = Set(last.diagnostics.map(\.message))
+            proposed = Self.apart(
+                Self.proposed(next).filter { !known.contains($0.finding.message) })
+            all += proposed
+            last = next
         }
-        let next = loader.load(changed)
-        guard Self.weight(next) < Self.weight(load) else { return false }
-        files = changed
-        load = next
-        self.changes += changes
-        return true
+        return false
     }
 
-    /// How bad findings are: errors first.
-    private static func weight(_ load: PolicyLoad) -> (errors: Int, all: Int) {
-        (load.diagnostics.count { $0.severity == .error }, load.diagnostics.count)
+    private static func proposed(_ load: PolicyLoad) -> [Change] {
+        load.diagnostics.compactMap { finding in
+            finding.fix.map { Change(finding: finding, fix: $0) }
+        }
+    }
+
+    private static func applying(
+        _ changes: [Change], to file: PolicyLoader.File, _ text: SourceText?
+    ) -> PolicyLoader.File {
+        let edits = changes.filter { $0.finding.file == file.path }.flatMap(\.fix.edits)
+        guard !edits.isEmpty, let text else { return file }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return PolicyLoader.File(
+            path: file.path,
+            bytes: (file.bytes.starts(with: mark) ? mark : [])
+                + Array(apply(edits, to: text).utf8))
+    }
+
+    /// Less must be found in every changed file. In the others nothing more, unless a file could
+    /// not be used before and can be now: what depends on it is only then looked at.
+    private func isBetter(_ next: PolicyLoad, _ changed: Set<String>) -> Bool {
+        let isUsableNow = changed.contains { path in
+            Self.weight(load, path).errors > 0 && Self.weight(next, path).errors == 0
+        }
+        return files.allSatisfy { file in
+            let (before, after) = (Self.weight(load, file.path), Self.weight(next, file.path))
+            return changed.contains(file.path) ? after < before : isUsableNow || after <= before
+        }
+    }
+
+    /// How bad the findings in a file are: errors first.
+    private static func weight(_ load: PolicyLoad, _ path: String) -> (errors: Int, all: Int) {
+        let found = load.diagnostics.filter { $0.file == path }
+        return (found.count { $0.severity == .error }, found.count)
     }
 
     /// The changes without those that touch what an earlier one changes.

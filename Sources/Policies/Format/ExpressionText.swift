@@ -23,7 +23,9 @@ enum ExpressionText {
         case .plain:
             let isPlain =
                 !text.contains(": ") && !text.contains(" #") && !text.hasSuffix(":")
-                && !(text.unicodeScalars.first.map { "\"'[]{}#&*!|>%@`,?-".unicodeScalars.contains($0) }
+                && !(text.unicodeScalars.first.map {
+                    "\"'[]{}#&*!|>%@`,?-".unicodeScalars.contains($0)
+                }
                     ?? true)
             // What a plain scalar may hold depends on where it stands; brackets do not change.
             return isPlain || text == scalar.text ? text : nil

@@ -154,17 +154,21 @@ struct FileWriter {
         let raw = facts.raw(node.range)
         let isOneLine = !raw.contains("\n")
         let written = isOneLine ? flow(node, isExpression: isExpression) : raw
-        let parts = written.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let parts = written.split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
         if let first = parts.first, !first.isEmpty {
             current += (current.isEmpty || current.hasSuffix(" ") ? "" : " ") + trimmed(first)
         }
         if parts.count > 1 {
             lines.append(current)
             let rest = Array(parts.dropFirst())
-            let shifted = node.scalar == nil ? shift(rest, indent) : rest.map { line in
-                let content = trimmed(String(line.drop { $0 == " " || $0 == "\t" }))
-                return content.isEmpty ? "" : blanks(indent + 2) + content
-            }
+            let shifted =
+                node.scalar == nil
+                ? shift(rest, indent)
+                : rest.map { line in
+                    let content = trimmed(String(line.drop { $0 == " " || $0 == "\t" }))
+                    return content.isEmpty ? "" : blanks(indent + 2) + content
+                }
             lines += shifted.dropLast()
             current = shifted[shifted.count - 1]
         }

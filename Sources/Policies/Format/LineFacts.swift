@@ -31,7 +31,8 @@ struct LineFacts {
 
     func isFlow(_ node: YAMLNode) -> Bool {
         let index = text.index(of: node.range.start)
-        return index < text.scalars.count && (text.scalars[index] == "{" || text.scalars[index] == "[")
+        return index < text.scalars.count
+            && (text.scalars[index] == "{" || text.scalars[index] == "[")
     }
 
     /// The text of a range, as it stands in the file.

@@ -29,6 +29,27 @@ struct RuleOverlap {
         let may: Region
         /// Where it matches for sure, if it is reached.
         let must: Region
+        private let outlines: (holds: Box, may: Box, must: Box)
+
+        init(match: Match, holds: Region, may: Region, must: Region) {
+            self.match = match
+            self.holds = holds
+            self.may = may
+            self.must = must
+            outlines = (holds.outline, may.outline, must.outline)
+        }
+
+        /// Whether the other rule matches wherever this one may.
+        func isInside(_ other: Entry, _ terms: Terms) -> Bool {
+            (other.must.isEmpty || other.outlines.must.contains(outlines.may, terms.universes))
+                && may.isInside(other.must, terms)
+        }
+
+        /// Whether it is known at a glance that no event is both here and there.
+        func isApart(_ other: Entry) -> Bool {
+            !other.outlines.must.overlaps(outlines.may)
+                && !other.outlines.holds.overlaps(outlines.holds)
+        }
 
         var isActing: Bool { match.mode == .enforce }
     }
@@ -109,7 +130,11 @@ struct RuleOverlap {
         case .firstMatch:
             takers = self.takers(
                 of: entry,
-                earlier.filter { $0.isActing && Endings.decidesOnceEntered($0.match) })
+                earlier.filter {
+                    $0.isActing && Endings.decidesOnceEntered($0.match)
+                        // A last match without a condition is asked for, needed or not.
+                        && (entry.match.condition != nil || Endings.isUnconditional($0.match))
+                })
         case .strictest:
             // The first default is the one that counts.
             guard entry.match.condition == nil else { return false }
@@ -130,10 +155,10 @@ struct RuleOverlap {
 
     /// The earlier rules that leave nothing: one if one is enough.
     private func takers(of entry: Entry, _ earlier: [Entry]) -> [Entry] {
-        if let one = earlier.first(where: { entry.may.isInside($0.must, terms) }) { return [one] }
+        if let one = earlier.first(where: { entry.isInside($0, terms) }) { return [one] }
         var rest = entry.may
         var takers: [Entry] = []
-        for other in earlier {
+        for other in earlier where !entry.isApart(other) {
             guard let common = rest.intersection(other.must, terms), !common.isEmpty,
                 let left = rest.subtracting(other.must, terms)
             else { continue }
@@ -167,10 +192,10 @@ struct RuleOverlap {
         let stronger = entries.first { other in
             guard other.isActing, other.match.condition != nil,
                 other.match.index != entry.match.index, let theirs = other.match.output,
-                theirs.covers(output), entry.may.isInside(other.must, terms)
+                theirs.covers(output), entry.isInside(other, terms)
             else { return false }
             // Of two that say the same the later one is too many.
-            let isMutual = output.covers(theirs) && other.may.isInside(entry.must, terms)
+            let isMutual = output.covers(theirs) && other.isInside(entry, terms)
             return !isMutual || other.match.index < entry.match.index
         }
         guard let stronger else { return }
@@ -188,9 +213,10 @@ struct RuleOverlap {
             return
         }
         var rest = entry.holds
-        for other in earlier where other.isActing {
+        for other in earlier where other.isActing && !entry.isApart(other) {
             if other.match.condition != nil, let theirs = other.match.output, theirs != output,
-                let common = rest.intersection(other.holds, terms), common.boxes.contains(where: canBe)
+                let common = rest.intersection(other.holds, terms),
+                common.boxes.contains(where: canBe)
             {
                 sink.warning(
                     .overlappingRules,

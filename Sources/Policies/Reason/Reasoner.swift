@@ -75,7 +75,7 @@ struct Reasoner {
         case "_?_:_":
             let condition = truth(ast, parts[0])
             let (yes, no) = (truth(ast, parts[1]), truth(ast, parts[2]))
-            let choose = { (a: Region, b: Region) -> Region? in
+            let choose = { [terms] (a: Region, b: Region) -> Region? in
                 guard let first = condition.isTrue.intersection(a, terms),
                     let second = condition.isFalse.intersection(b, terms)
                 else { return nil }
@@ -99,7 +99,8 @@ struct Reasoner {
             present.mayFail = false
             return Truth(
                 isTrue: Region(slots[slot], present, in: terms),
-                isFalse: Region(slots[slot], ValueSet(values: all.values.none, mayFail: true), in: terms))
+                isFalse: Region(
+                    slots[slot], ValueSet(values: all.values.none, mayFail: true), in: terms))
         }
         if ast[id].type == .bool, case .slot? = ast[id].reference, let term = term(ast, id) {
             return truth(term, .bools([true]))

@@ -16,7 +16,7 @@ struct Box: Equatable {
 
     /// What is here and not there, in boxes that do not overlap.
     func subtracting(_ other: Box, _ universes: [ValueSet]) -> [Box] {
-        guard intersection(other) != nil else { return [self] }
+        guard overlaps(other) else { return [self] }
         var rest = self
         var result: [Box] = []
         for (term, theirs) in other.sides.sorted(by: { $0.key < $1.key }) {
@@ -33,7 +33,15 @@ struct Box: Equatable {
     }
 
     func contains(_ other: Box, _ universes: [ValueSet]) -> Bool {
-        other.subtracting(self, universes).isEmpty
+        sides.allSatisfy { term, side in
+            (other.sides[term] ?? universes[term]).intersection(side.complement).isEmpty
+        }
+    }
+
+    func overlaps(_ other: Box) -> Bool {
+        sides.allSatisfy { term, side in
+            other.sides[term].map { !$0.intersection(side).isEmpty } ?? true
+        }
     }
 }
 
@@ -52,15 +60,18 @@ struct Region {
     /// The events for which a term is among these values.
     init(_ term: Int, _ values: ValueSet, in terms: Terms) {
         let side = values.intersection(terms.universes[term])
-        boxes = side.isEmpty ? [] : side == terms.universes[term] ? [Box()] : [Box(sides: [term: side])]
+        boxes =
+            side.isEmpty ? [] : side == terms.universes[term] ? [Box()] : [Box(sides: [term: side])]
     }
 
     var isEmpty: Bool { boxes.isEmpty }
 
     /// What is in either; nil if that is too much.
     func union(_ other: Region, _ terms: Terms) -> Region? {
+        guard terms.allows(boxes.count * other.boxes.count) else { return nil }
         var result = boxes
-        for box in other.boxes where !result.contains(where: { $0.contains(box, terms.universes) }) {
+        for box in other.boxes where !result.contains(where: { $0.contains(box, terms.universes) })
+        {
             result.removeAll { box.contains($0, terms.universes) }
             result.append(box)
         }
@@ -69,6 +80,7 @@ struct Region {
 
     /// What is in both; nil if that is too much.
     func intersection(_ other: Region, _ terms: Terms) -> Region? {
+        guard terms.allows(boxes.count * other.boxes.count) else { return nil }
         var result = Region.nothing
         for box in boxes {
             let common = other.boxes.compactMap { box.intersection($0) }
@@ -82,10 +94,23 @@ struct Region {
     func subtracting(_ other: Region, _ terms: Terms) -> Region? {
         var rest = boxes
         for box in other.boxes {
+            guard terms.allows(rest.count) else { return nil }
             rest = rest.flatMap { $0.subtracting(box, terms.universes) }
             if rest.count > Self.limit { return nil }
         }
         return Region(boxes: rest)
+    }
+
+    /// For each term that every box restricts, all that it can be. Two regions can be told apart by
+    /// these alone in most cases.
+    var outline: Box {
+        guard var outline = boxes.first else { return Box() }
+        for box in boxes.dropFirst() {
+            for (term, side) in outline.sides {
+                outline.sides[term] = box.sides[term].map { $0.union(side) }
+            }
+        }
+        return outline
     }
 
     /// Whether everything here is known to be there.

@@ -11,6 +11,15 @@ final class Terms {
     /// The value that a term is, as policies name it; nil for an expression, of which nothing is
     /// known but that it is the same wherever it stands.
     private(set) var names: [String?] = []
+    /// How many pairs of boxes may still be looked at. Policies of hundreds of entangled rules
+    /// would take minutes; what is not looked at is not concluded.
+    private var patience = 100_000
+
+    /// Whether so many pairs of boxes may be looked at.
+    func allows(_ pairs: Int) -> Bool {
+        patience -= max(1, pairs)
+        return patience > 0
+    }
 
     /// The number of the term under this key.
     func number(_ key: String, _ universe: @autoclosure () -> ValueSet) -> Int {

@@ -1,12 +1,7 @@
 /// Finds what somebody probably meant to write.
 package enum NearestName {
-    /// The nearest of the known names, if one is near enough to be a slip: a third of the name's
-    /// length in changed letters, at least one.
-    package static func find(_ name: String, among known: some Sequence<String>) -> String? {
-        nearest(name, among: known).first
-    }
-
-    /// All that are equally near.
+    /// The nearest of the known names, if near enough to be a slip: a third of the name's length in
+    /// changed letters, at least one. Several that are equally near.
     private static func nearest(_ name: String, among known: some Sequence<String>) -> [String] {
         let letters = Array(name.lowercased().unicodeScalars.prefix(64))
         var best: (names: [String], distance: Int)?

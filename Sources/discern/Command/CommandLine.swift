@@ -5,9 +5,10 @@ enum CommandTable {
     static var commands: [Command] {
         [
             ServeCommand.command, CheckCommand.command, TestCommand.command, EvalCommand.command,
-            BacktestCommand.command,
+            BacktestCommand.command, FormatCommand.command, DiffCommand.command,
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
             KeysCommand.revoke, AuditListCommand.command, CELCommands.eval, CELCommands.check,
+            FormatCommand.expression,
             CELCommands.functions, CELCommands.conformance, version,
         ]
     }

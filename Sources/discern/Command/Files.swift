@@ -58,7 +58,8 @@ extension Files {
         let fault = { Fault(description: "\(path): \(String(cString: strerror(errno)))") }
         var status = stat()
         guard stat(target, &status) == 0 else { throw fault() }
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0o777)
+        let descriptor = open(
+            draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0o777)
         guard descriptor >= 0 else { throw fault() }
         fchmod(descriptor, status.st_mode & 0o7777)
         var offset = 0
