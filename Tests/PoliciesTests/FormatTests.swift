@@ -97,6 +97,21 @@ import Testing
         )
     }
 
+    @Test func idsThatFollowFromConditionsStay() throws {
+        let text = trustPolicy(
+            rules:
+                "- {condition: (attributes.amount)>5.0&&velocity.recent >=3, output: {friction: increased, steps: [warn]}}"
+        )
+        let ids = { (text: String) -> [String]? in
+            PolicyLoader().load([.init(path: "p.yaml", bytes: Array(text.utf8)), testModel])
+                .set?.trustPolicies.first?.rules.map(\.id)
+        }
+        let laidOut = try Self.format(text)
+        #expect(laidOut != text)
+        #expect(ids(laidOut)?.count == 3)
+        #expect(ids(laidOut) == ids(text))
+    }
+
     static let refused = [
         "kind: [trust", "kind: &a trust\n", "kind: trust\ndescription: |2\n   a\n",
         "kind: trust\ndescription: |+\n  a\n\n", "kind:\n  # why\n  trust\n",

@@ -61,6 +61,83 @@ extension Scenarios {
             #expect(status == 0 || !outcome.errors.isEmpty, "\(name)")
         }
 
+        private static let tests = """
+            policy: sample
+            section:
+              - name: amounts
+                tests:
+                  - {name: one, input: {attributes: {amount: 9.0}}, expect: {friction: unchanged}}
+                  - {name: one, input: {attributes: {amount: 900.0}}, expect: {friction: increased}}
+
+            """
+
+        private static let card = """
+            kind: scorecard
+            name: card
+            version: 1
+            method: points
+            inputs:
+              - name: device.value
+                weight: 1
+                bands: [{from: 0.2, points: 0.1}, {from: 0.5, points: 0.4}]
+            provenance: {author: the tests}
+
+            """
+
+        private static func expectRefused(
+            _ files: [String: String], _ place: String, _ code: String
+        ) throws {
+            let folder = try folder(files)
+            let outcome = try Program.run(["check", folder.path])
+            #expect(outcome.status == 3)
+            let found = outcome.errors.split(separator: "\n").contains {
+                $0.hasPrefix("\(folder.path)/\(place): error: ") && $0.hasSuffix(" [\(code)]")
+            }
+            #expect(found, "\(outcome.errors)")
+        }
+
+        @Test func caseE14_aMisspeltKeyIsNamedWithItsPlaceAndTheNearestOne() throws {
+            try Self.expectRefused(
+                ["p.yaml": Self.good.replacing("condition", with: "conditon")], "p.yaml:9:19",
+                "policy.unknownKey")
+        }
+
+        @Test func caseE20_bandsWithAGapAreRefused() throws {
+            try Self.expectRefused(["m.yaml": Self.card], "m.yaml:8:20", "model.bandOrder")
+        }
+
+        @Test func caseE21_namesOfTheEngineAreReserved() throws {
+            try Self.expectRefused(
+                ["p.yaml": Self.good.replacing("  amount:", with: "  now:")], "p.yaml:6:3",
+                "policy.reservedName")
+        }
+
+        @Test func caseE41_aBlockThatIsCutShortIsRefused() throws {
+            let cut = Self.good.replacing(
+                "{id: large, condition: attributes.amount > 500.0, output: {friction: increased}}",
+                with: """
+                    condition: >
+                            attributes.amount > 500.0 &&
+                          attributes.amount < 900.0
+                          output: {friction: increased}
+                    """)
+            try Self.expectRefused(["p.yaml": cut], "p.yaml:12:7", "yaml.syntax")
+        }
+
+        @Test func twoTestsOfOneNameAreRefused() throws {
+            try Self.expectRefused(
+                ["sample.yaml": Self.good, "sample_test.yaml": Self.tests],
+                "sample_test.yaml:6:16", "policy.duplicateName")
+        }
+
+        @Test func aFileThatCannotBeReadIsAFailure() throws {
+            let folder = try Self.folder(["p.yaml": Self.good])
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path + "/q.yaml", withDestinationPath: "/nowhere.yaml")
+            let outcome = try Program.run(["check", folder.path])
+            #expect(outcome.status == 1 && outcome.errors.contains("q.yaml: No such file"))
+        }
+
         @Test func aPathThatIsNotThereIsAFailure() throws {
             for command in [["check"], ["fmt"], ["diff", "/nowhere.yaml"]] {
                 let outcome = try Program.run(command + ["/nowhere.yaml"])

@@ -184,9 +184,11 @@ struct RuleOverlap {
     }
 
     /// Under `strictest` a rule adds nothing where another one matches too and is as strict. With
-    /// an explanation it adds that.
+    /// an explanation it adds that. A rule that does not raise friction can do more than that by
+    /// failing, which keeps others from reducing friction.
     private func warnIdle(_ entry: Entry, _ entries: [Entry]) {
         guard entry.isActing, entry.match.condition != nil, entry.match.explanation == nil,
+            entry.match.raisesFriction,
             let output = entry.match.output, !output.steps.contains(.block)
         else { return }
         let stronger = entries.first { other in
