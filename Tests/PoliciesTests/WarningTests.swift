@@ -107,6 +107,8 @@ import Testing
                 "now < timestamp(\\\"2020-01-01T00:00:00Z\\\") && velocity.recent > 90000 && attributes.amount > 900000.0",
             strategy: example.strategy, rules: example.rules)
         text.replace("- {id: last,", with: "- {«2»id: last,")
+        // With an explanation a rule adds that, whatever else it says.
+        text.replace("- {id: uses-all,", with: "- {id: uses-all, explanation: '\"all\"',")
         expectFindings(in: text, example.expected, beside: [testModel])
     }
 

@@ -292,7 +292,8 @@ struct Checker {
     func suggestion(_ name: String, _ candidates: some Sequence<String>) -> String? {
         // What would not be reported needs no search either.
         guard isStrict, diagnostics.count < environment.limits.diagnostics else { return nil }
-        return EditDistance.closest(to: name, among: candidates).map { "did you mean `\($0)`?" }
+        let near = EditDistance.closest(to: name, among: candidates).prefix(3).map { "`\($0)`" }
+        return near.isEmpty ? nil : "did you mean \(near.joined(separator: " or "))?"
     }
 
     // MARK: Selection

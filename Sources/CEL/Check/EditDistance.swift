@@ -1,18 +1,22 @@
 /// Finds the name that somebody may have meant.
 enum EditDistance {
-    /// The closest of the candidates, if it is close enough to be a slip of the keyboard.
-    static func closest(to name: String, among candidates: some Sequence<String>) -> String? {
+    /// The closest of the candidates, if close enough to be a slip of the keyboard; several that
+    /// are equally close.
+    static func closest(to name: String, among candidates: some Sequence<String>) -> [String] {
         // Long names are not worth the square time; a slip in one is rare.
-        guard name.utf8.count <= 64 else { return nil }
+        guard name.utf8.count <= 64 else { return [] }
         let wanted = Array(name.utf8)
-        var best: (name: String, distance: Int)?
+        var best: (names: [String], distance: Int)?
         for candidate in candidates.sorted() where candidate.utf8.count <= 64 {
             let found = distance(wanted, Array(candidate.utf8))
-            if found <= max(1, wanted.count / 3), found < best?.distance ?? .max {
-                best = (candidate, found)
+            guard found <= max(1, wanted.count / 3) else { continue }
+            if found < best?.distance ?? .max {
+                best = ([candidate], found)
+            } else if found == best?.distance, best?.names.contains(candidate) == false {
+                best?.names.append(candidate)
             }
         }
-        return best?.name
+        return best?.names ?? []
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours.

@@ -42,6 +42,9 @@ public final class Backtest {
     private var latest: Instant?
     private var recordedPolicy: (reference: VersionReference, name: String)?
 
+    /// Is told what each evaluation that was judged came to.
+    public var onJudgement: ((RecordedEvaluation, Judgement) -> Void)?
+
     /// A run of a policy with the models of its set.
     public init(_ policy: TrustPolicy, in set: PolicySet, _ options: Options) {
         self.options = options
@@ -120,6 +123,7 @@ public final class Backtest {
         let insight = insight(of: record, facts)
         let judgement = facts.judge(by: policy, insight: insight, &activation)
         count(judgement)
+        onJudgement?(record, judgement)
         if insight.outcome != record.insight.outcome { report.otherOutcome += 1 }
         outcomes.append(
             BacktestOutcome(

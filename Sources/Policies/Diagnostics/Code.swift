@@ -47,6 +47,8 @@ package enum Code: String, Sendable, CaseIterable {
 
     // Warnings about rules.
     case unreachableRule = "policy.unreachableRule"
+    case alwaysTrue = "policy.alwaysTrue"
+    case addsNothing = "policy.addsNothing"
     case overlappingRules = "policy.overlappingRules"
     case reducedWhenUnknown = "policy.reducedWhenUnknown"
     case raisesButNoMatch = "policy.raisesButNoMatch"

@@ -41,6 +41,21 @@ extension PolicyDiagnostic {
             "place": Self.json(place),
             "start": Self.json(range.start),
             "end": Self.json(range.end),
+            "fix": fix.map(Self.json) ?? .null,
+        ])
+    }
+
+    private static func json(_ fix: PolicyFix) -> JSONValue {
+        .object([
+            "title": .string(fix.title),
+            "edits": .array(
+                fix.edits.map { edit in
+                    .object([
+                        "start": json(edit.range.start),
+                        "end": json(edit.range.end),
+                        "replacement": .string(edit.replacement),
+                    ])
+                }),
         ])
     }
 

@@ -26,9 +26,9 @@ package final class DiagnosticSink {
 
     package func error(
         _ code: Code, _ message: String, at range: SourceRange, place: SourcePosition? = nil,
-        help: String? = nil
+        help: String? = nil, fix: PolicyFix? = nil
     ) {
-        add(.error, code.rawValue, message, range, at: place, help)
+        add(.error, code.rawValue, message, range, at: place, help, fix: fix)
     }
 
     package func warning(
@@ -39,7 +39,7 @@ package final class DiagnosticSink {
 
     package func add(
         _ severity: Severity, _ code: String, _ message: String, _ range: SourceRange,
-        at place: SourcePosition? = nil, _ help: String?
+        at place: SourcePosition? = nil, _ help: String?, fix: PolicyFix? = nil
     ) {
         // Counted apart: a hundred warnings must not hide the error after them.
         guard counts[severity, default: 0] < PolicyLimits.diagnosticsPerFile else {
@@ -50,7 +50,8 @@ package final class DiagnosticSink {
         diagnostics.append(
             PolicyDiagnostic(
                 severity: severity, code: code, message: message, help: help, file: file,
-                range: range, place: place))
+                range: range, place: place,
+                fix: fix ?? PolicyFix.ofNearName(message, help, range, text)))
     }
 
     /// Everything found, in file order, and how much was left out.

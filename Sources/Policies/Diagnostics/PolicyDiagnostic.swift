@@ -24,10 +24,12 @@ public struct PolicyDiagnostic: Sendable, Hashable {
     /// The place that is reported: where the range begins, but an operator's sign rather than its
     /// operands, and so on, as other implementations of CEL report it.
     public let place: SourcePosition
+    /// A change that would remove the finding; nil where none is known that is safe.
+    public let fix: PolicyFix?
 
     package init(
         severity: Severity, code: String, message: String, help: String? = nil, file: String,
-        range: SourceRange, place: SourcePosition? = nil
+        range: SourceRange, place: SourcePosition? = nil, fix: PolicyFix? = nil
     ) {
         self.severity = severity
         self.code = code
@@ -36,5 +38,6 @@ public struct PolicyDiagnostic: Sendable, Hashable {
         self.file = file
         self.range = range
         self.place = place ?? range.start
+        self.fix = fix
     }
 }

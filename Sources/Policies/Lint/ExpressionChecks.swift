@@ -87,7 +87,33 @@ final class ExpressionChecks {
         sink.error(
             .outcomeOrder, "outcomes are names and have no order",
             at: map.range(utf8: ast[id].range),
-            help: "list the ones you mean: `insight.outcome in [\"medium\", \"high\"]`")
+            help: "list the ones you mean: `insight.outcome in [\"medium\", \"high\"]`",
+            fix: listing(ast, id, map.range(utf8: ast[id].range), sink))
+    }
+
+    /// `insight.outcome >= "medium"` can mean but one thing. What is below an outcome is not as
+    /// clear: `unknown` has no place in an order.
+    private func listing(
+        _ ast: AST, _ id: AST.NodeID, _ range: SourceRange, _ sink: DiagnosticSink
+    ) -> PolicyFix? {
+        guard case .call(let function, _, let parts) = ast[id].kind,
+            ["_>_", "_>=_"].contains(function), isOutcome(ast, parts[0]),
+            case .string(let least)? = Constants.value(ast, parts[1]),
+            let place = Outcome.names.firstIndex(of: least), least != Outcome.unknown.rawValue
+        else { return nil }
+        let names = Outcome.names[(function == "_>_" ? place + 1 : place)...]
+        // Quoted as the author did, where that is what stands in the file.
+        let literal = ast.text(of: parts[1])
+        let start = sink.text.index(of: range.start)
+        let raw = sink.text.scalars[start..<max(start, sink.text.index(of: range.end))]
+        guard !names.isEmpty, raw.elementsEqual(ast.text(of: id).unicodeScalars),
+            literal.count == least.count + 2
+        else { return nil }
+        let quoted = names.map { literal.replacing(least, with: $0) }
+        return PolicyFix(
+            quoted.count == 1
+                ? "\(ast.text(of: parts[0])) == \(quoted[0])"
+                : "\(ast.text(of: parts[0])) in [\(quoted.joined(separator: ", "))]", at: range)
     }
 
     /// Whether the node's value is an outcome, also by way of variables and choices.

@@ -22,7 +22,8 @@ struct PolicyChecks {
         guard !sink.hasErrors else { return }
         checkUse()
         checkScore(policy.rule)
-        RuleOverlap(policy: policy, ranges: reader.ranges, sink: sink).run()
+        var overlap = RuleOverlap(policy: policy, ranges: reader.ranges, sink: sink)
+        overlap.run()
     }
 
     private func checkModelIsNamed() {
@@ -111,15 +112,16 @@ enum Endings {
     }
 
     private static func alwaysDecides(_ match: Match) -> Bool {
-        let holds =
-            match.condition.map {
-                if case .bool(true)? = Constants.value($0.program, $0.program.root) {
-                    true
-                } else {
-                    false
-                }
-            } ?? true
-        return holds && decidesOnceEntered(match)
+        isUnconditional(match) && decidesOnceEntered(match)
+    }
+
+    /// Whether a match has no condition, or the literal `true`.
+    static func isUnconditional(_ match: Match) -> Bool {
+        guard let condition = match.condition else { return true }
+        if case .bool(true)? = Constants.value(condition.program, condition.program.root) {
+            return true
+        }
+        return false
     }
 
     /// Whether a match whose condition holds gives a decision.

@@ -218,14 +218,15 @@ struct RuleTreeReader {
         return (id, true)
     }
 
-    /// A name from what the rule says, not from where it stands, so that moving rules about keeps
-    /// it. Rules that say the same are numbered.
+    /// A name from what the rule says, not from where it stands or how it is laid out, so that
+    /// neither moving rules about nor `fmt` changes it. Rules that say the same are numbered.
     private mutating func derivedID(
         _ fields: Fields, _ condition: Expression?, _ around: Around
     ) -> String {
         let isDefault = condition == nil && around.parent == nil && fields.has("output")
         var text = around.path + "\u{0}"
-        text += condition.map { Self.words($0.source) } ?? ""
+        text +=
+            condition.map { $0.program.ast.canonicalText(of: $0.program.root) ?? $0.source } ?? ""
         if let output = fields["output"] { text += "\u{0}" + Self.words(of: output) }
         let base =
             isDefault ? "default" : "rule-" + String(SHA256.hash(text).hex.prefix(8))

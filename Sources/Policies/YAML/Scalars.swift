@@ -5,7 +5,7 @@ import Time
 package enum Scalars {
     private static func mismatch(
         _ node: YAMLNode, _ what: String, _ wanted: String, _ sink: DiagnosticSink,
-        help: String? = nil
+        help: String? = nil, fix: PolicyFix? = nil
     ) {
         let given: String =
             if let scalar = node.scalar, !scalar.isNull {
@@ -14,7 +14,16 @@ package enum Scalars {
                 node.typeName
             }
         sink.error(
-            .wrongType, "\(what) must be \(wanted), not \(given)", at: node.range, help: help)
+            .wrongType, "\(what) must be \(wanted), not \(given)", at: node.range, help: help,
+            fix: fix)
+    }
+
+    /// Where a text would be what is wanted but for its quotes: without them.
+    private static func unquoted(_ node: YAMLNode, _ isWanted: (String) -> Bool) -> PolicyFix? {
+        guard let scalar = node.scalar, !scalar.isPlain, !scalar.isForcedString,
+            scalar.style == .singleQuoted || scalar.style == .doubleQuoted, isWanted(scalar.text)
+        else { return nil }
+        return PolicyFix(scalar.text, at: node.range)
     }
 
     /// Any scalar but null is text as written: `1.10` stays `1.10`, `no` stays `no`.
@@ -30,7 +39,9 @@ package enum Scalars {
             if scalar.text == "true" { return true }
             if scalar.text == "false" { return false }
         }
-        mismatch(node, what, "true or false", sink)
+        mismatch(
+            node, what, "true or false", sink,
+            fix: unquoted(node) { ["true", "false"].contains($0) })
         return nil
     }
 
@@ -38,7 +49,8 @@ package enum Scalars {
         _ node: YAMLNode, _ what: String, in range: ClosedRange<Int>, _ sink: DiagnosticSink
     ) -> Int? {
         guard let scalar = node.scalar, scalar.isPlain, let value = Int(scalar.text) else {
-            mismatch(node, what, "a whole number", sink)
+            mismatch(
+                node, what, "a whole number", sink, fix: unquoted(node) { Int($0) != nil })
             return nil
         }
         guard range.contains(value) else {
@@ -57,7 +69,7 @@ package enum Scalars {
         if let scalar = node.scalar, scalar.isPlain, let value = number(scalar.text) {
             return value
         }
-        mismatch(node, what, "a number", sink)
+        mismatch(node, what, "a number", sink, fix: unquoted(node) { number($0) != nil })
         return nil
     }
 
@@ -86,10 +98,9 @@ package enum Scalars {
         guard let text = string(node, what, sink) else { return nil }
         guard names.contains(text) else {
             let allowed = names.map { "`\($0)`" }.joined(separator: ", ")
-            let near = NearestName.find(text, among: names).map { "did you mean `\($0)`?" }
             sink.error(
                 .invalidValue, "\(what) must be one of \(allowed), not `\(text)`", at: node.range,
-                help: near)
+                help: NearestName.question(text, among: names))
             return nil
         }
         return text

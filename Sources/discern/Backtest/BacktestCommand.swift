@@ -102,7 +102,8 @@ enum BacktestCommand {
         return report
     }
 
-    private static func stream(_ arguments: Arguments) throws -> RecordedStream {
+    /// The recorded entries that --stream or --data names.
+    static func stream(_ arguments: Arguments) throws -> RecordedStream {
         if let path = arguments["stream"] {
             if path != "-", access(path, R_OK) != 0 {
                 throw UsageError("--stream: \(path): \(String(cString: strerror(errno)))")

@@ -23,7 +23,8 @@ struct PolicyFiles {
 
     /// Reads files, and the YAML files of folders with all below them. With a file that is named by
     /// itself comes what belongs to it, so that it gives the same findings as its folder does.
-    static func read(_ paths: [String]) -> Result<PolicyFiles, Problem> {
+    static func read(_ paths: [String], withCompanions: Bool = true) -> Result<PolicyFiles, Problem>
+    {
         var result = PolicyFiles()
         do {
             for path in paths {
@@ -31,7 +32,7 @@ struct PolicyFiles {
                     try result.readFolder(path, depth: 0)
                 } else {
                     try result.readFile(path)
-                    try result.readCompanions(of: path)
+                    if withCompanions { try result.readCompanions(of: path) }
                 }
             }
         } catch {

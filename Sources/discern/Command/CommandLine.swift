@@ -5,9 +5,11 @@ enum CommandTable {
     static var commands: [Command] {
         [
             ServeCommand.command, CheckCommand.command, TestCommand.command, EvalCommand.command,
-            ExplainCommand.command, BacktestCommand.command, BenchCommand.command,
+            ExplainCommand.command, BacktestCommand.command, FormatCommand.command,
+            DiffCommand.command, BenchCommand.command,
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
             KeysCommand.revoke, AuditListCommand.command, CELCommands.eval, CELCommands.check,
+            FormatCommand.expression,
             CELCommands.functions, CELCommands.conformance, version,
         ]
     }

@@ -64,3 +64,40 @@ enum Files {
         return String(last.split(separator: ".").first ?? last)
     }
 }
+
+extension Files {
+    struct Fault: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Puts other content into a file, all of it or nothing. Links are followed, rights stay.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(Fault) {
+        let real = realpath(path, nil)
+        defer { free(real) }
+        let target = real.map { String(cString: $0) } ?? path
+        let draft = target + ".discern-\(getpid())"
+        let fault = { Fault(description: "\(path): \(String(cString: strerror(errno)))") }
+        var status = stat()
+        guard stat(target, &status) == 0 else { throw fault() }
+        let descriptor = open(
+            draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0o777)
+        guard descriptor >= 0 else { throw fault() }
+        fchmod(descriptor, status.st_mode & 0o7777)
+        var offset = 0
+        while offset < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), bytes.count - offset)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            offset += count
+        }
+        let isWritten = offset == bytes.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, rename(draft, target) == 0 else {
+            let found = fault()
+            unlink(draft)
+            throw found
+        }
+    }
+}
