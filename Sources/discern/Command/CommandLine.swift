@@ -7,7 +7,10 @@ enum CommandTable {
             ServeCommand.command, CheckCommand.command, TestCommand.command, EvalCommand.command,
             BacktestCommand.command,
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
-            KeysCommand.revoke, AuditListCommand.command, CELCommands.eval, CELCommands.check,
+            KeysCommand.revoke, PolicyListCommands.list, PolicyChangeCommands.activate,
+            PolicyChangeCommands.deactivate, PolicyChangeCommands.rollBack,
+            PolicyListCommands.history, PolicyChangeCommands.reload, AuditListCommand.command,
+            CELCommands.eval, CELCommands.check,
             CELCommands.functions, CELCommands.conformance, version,
         ]
     }
