@@ -350,7 +350,7 @@ struct Story {
                         .activate(
                             ActivateCommand(
                                 reference: "transcripts-payments@2", reason: "only \"here\"\n",
-                                allow: [.untested])))
+                                allow: [.untested, .noShadow])))
                 ),
                 (
                     nil,
