@@ -13,12 +13,24 @@ public struct StepTestResult: Sendable, Hashable {
         public var message: String
     }
 
+    /// What every rule said at one step, a donation or a status.
+    public struct Judged: Sendable, Hashable {
+        /// The step, from 0.
+        public var step: Int
+        /// The reason or event that was named.
+        public var reason: String
+        /// One verdict for each rule.
+        public var verdicts: [RuleVerdict]
+    }
+
     /// The section's name.
     public var section: String
     /// The test's name.
     public var name: String
     /// Empty for a test that passed.
     public var failures: [Failure]
+    /// What the rules said, step by step.
+    public var judged: [Judged] = []
 }
 
 extension ReviewPrompts {
@@ -41,7 +53,8 @@ extension ReviewPrompts {
                 }
                 results.append(
                     StepTestResult(
-                        section: section.name, name: test.name, failures: run.failures))
+                        section: section.name, name: test.name, failures: run.failures,
+                        judged: run.judged))
             }
         }
         return results
@@ -66,6 +79,7 @@ private struct StepTestRun {
     var lastGrant: ReviewGrant?
     var now: Instant?
     var failures: [StepTestResult.Failure] = []
+    var judged: [StepTestResult.Judged] = []
 
     init(test: ReviewPromptTests.Test, policy: ReviewPromptPolicy, zones: ZoneDatabase) {
         self.test = test
@@ -142,6 +156,8 @@ private struct StepTestRun {
             let status = try ReviewPrompts.status(
                 reviewDonation(donation, at: now), device: device(of: donation), subject: subject,
                 policy: policy, zones: zones, environment: .production, now: now)
+            judged.append(
+                .init(step: index, reason: donation.reason, verdicts: status.verdicts))
             return Outcome(
                 asks: status.wouldAsk, failing: status.failing,
                 nextEligibleAt: status.nextEligibleAt, missing: status.missing)
@@ -152,6 +168,8 @@ private struct StepTestRun {
                 grantID: "grant-\(index)")
             subject = decision.subject
             devices[donation.device] = decision.device
+            judged.append(
+                .init(step: index, reason: donation.reason, verdicts: decision.verdicts))
             if case .ask(let grant) = decision.answer { lastGrant = grant }
             return Outcome(
                 asks: decision.asks, failing: decision.failing,

@@ -19,8 +19,11 @@ public struct PolicyTestResult: Sendable {
     public var name: String
     /// What was expected and what came; empty for a test that passed.
     public var failures: [String]
-    /// What became of every rule, for a failed test of a trust policy.
+    /// What became of every rule, for a failed test of a trust or review-prompt policy (of the
+    /// latter at the step that failed first).
     public var rules: JSONValue?
+    /// How the rules came to their verdicts, for a failed test of a trust or plain policy.
+    public var trace: PolicyTrace?
 
     /// A result of these parts.
     public init(
@@ -91,6 +94,11 @@ public struct Trial: Sendable {
         return (try? JSONReader.parse(writer.bytes)) ?? .null
     }
 
+    /// How every rule came to its verdict.
+    public func trace(of record: EvaluationRecord) -> PolicyTrace {
+        PolicyTrace(record, acting.policy)
+    }
+
     private func attributes(_ given: [PolicyTests.Attribute]) throws(Refusal)
         -> [RecordedAttribute]
     {
@@ -123,33 +131,6 @@ public struct Trial: Sendable {
             }
         }
         return recorded
-    }
-}
-
-extension PolicyTests {
-    /// Runs the tests of a policy.
-    ///
-    /// - Parameter runs: says by section and test name which tests run.
-    public func run(
-        _ policy: TrustPolicy, in set: PolicySet, where runs: (String, String) -> Bool
-    ) -> [PolicyTestResult] {
-        let trial = Trial(policy, in: set)
-        return sections.flatMap { section in
-            section.tests.filter { runs(section.name, $0.name) }.map { test in
-                var result = PolicyTestResult(
-                    path: path, line: test.position.line, policy: policy.reference,
-                    section: section.name, name: test.name, failures: [])
-                do throws(Refusal) {
-                    let record = try trial.judge(test)
-                    result.failures = test.expectation.failures(of: record, policy: policy)
-                    if !result.failures.isEmpty { result.rules = trial.rules(of: record) }
-                } catch {
-                    let place = error.field.map { "\($0): " } ?? ""
-                    result.failures = ["the input is refused: \(place)\(error.detail)"]
-                }
-                return result
-            }
-        }
     }
 }
 

@@ -18,7 +18,12 @@ struct DonationConditionReader {
         let slots = DonationSlots(environment: environment)
         return DonationCondition(
             source: expression.source,
-            attributes: Self.attributes(readBy: program, environment)
+            attributes: Self.attributes(readBy: program, environment), expression: expression,
+            trace: { facts, traced in
+                var activation = Activation(environment)
+                slots.set(facts, &activation)
+                return traced.evaluate(&activation)
+            }
         ) { facts in
             var activation = Activation(environment)
             slots.set(facts, &activation)

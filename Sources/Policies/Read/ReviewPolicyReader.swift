@@ -37,11 +37,16 @@ struct ReviewPolicyReader {
         let holdout = fields["holdout"].flatMap(self.holdout) ?? ReviewHoldout()
         let isEnabled = fields.bool("enabled") ?? true
         guard let header, !sink.hasErrors else { return nil }
-        return ReviewPromptPolicy(
+        var policy = ReviewPromptPolicy(
             name: header.name, version: header.version, zone: zone, limits: limits,
             reasons: reasons, whileThrottled: throttled, afterGrant: afterGrant,
             resetOnVersion: resetOnVersion, lease: lease, holdout: holdout, isEnabled: isEnabled,
             faults: preset == .treaty ? .treaty : ReviewFaults(), digest: source.digest)
+        for (limit, node) in zip(limits, fields.items("limits")) {
+            policy.positions[limit.name] = node.range.start
+        }
+        for entry in reasonEntries { policy.positions[entry.key] = entry.keyRange.start }
+        return policy
     }
 
     private func zone(_ node: YAMLNode) -> ReviewZone? {

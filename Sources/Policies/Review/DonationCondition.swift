@@ -1,3 +1,4 @@
+import CEL
 import JSON
 import Time
 
@@ -53,16 +54,48 @@ public struct DonationCondition: Sendable {
     /// The names under `donation.attributes` that it reads; nil where that cannot be told from
     /// the text, as in `donation.attributes[name]`.
     public let attributes: Set<String>?
+    /// What it was compiled to; nil where it came from no file. Tools look at it, rules do not.
+    package let expression: Expression?
     private let evaluation: @Sendable (DonationFacts) -> Outcome
+    private let tracing: @Sendable (DonationFacts, Program) -> EvaluationResult?
 
     /// A condition with its text, what it reads, and a pure function that evaluates it.
     public init(
         source: String, attributes: Set<String>? = nil,
         evaluate: @escaping @Sendable (DonationFacts) -> Outcome
     ) {
+        self.init(
+            source: source, attributes: attributes, expression: nil, trace: { _, _ in nil },
+            evaluate: evaluate)
+    }
+
+    package init(
+        source: String, attributes: Set<String>?, expression: Expression?,
+        trace: @escaping @Sendable (DonationFacts, Program) -> EvaluationResult?,
+        evaluate: @escaping @Sendable (DonationFacts) -> Outcome
+    ) {
         self.source = source
         self.attributes = attributes
+        self.expression = expression
+        tracing = trace
         evaluation = evaluate
+    }
+
+    /// The same condition, of which somebody is told whenever it is evaluated.
+    package func observed(by observer: @escaping @Sendable (DonationFacts) -> Void)
+        -> DonationCondition
+    {
+        DonationCondition(
+            source: source, attributes: attributes, expression: expression, trace: tracing
+        ) { facts in
+            observer(facts)
+            return evaluation(facts)
+        }
+    }
+
+    /// What a traced form of the expression gives for facts; nil without an expression.
+    package func trace(_ facts: DonationFacts, by program: Program) -> EvaluationResult? {
+        tracing(facts, program)
     }
 
     /// Whether a donation counts.

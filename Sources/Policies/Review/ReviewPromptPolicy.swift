@@ -32,6 +32,8 @@ public struct ReviewPromptPolicy: Sendable {
     public var faults: ReviewFaults
     /// The lowercase hexadecimal SHA-256 of the file's exact bytes; empty without a file.
     public var digest: String
+    /// Where limits and reasons stand in the file, by name; empty without a file.
+    package var positions: [String: SourcePosition] = [:]
 
     /// `name@version`, as activations name it.
     public var reference: String { "\(name)@\(version)" }

@@ -4,6 +4,24 @@ import JSON
 extension PlainPolicy {
     /// What a test finds wrong; empty where the policy gives what the test expects.
     package func failures(of test: PlainTests.Test) -> [String] {
+        switch inputs(of: test) {
+        case .failure(let fault): [fault.message]
+        case .success(let inputs): failures(of: test, evaluate(inputs.values))
+        }
+    }
+
+    /// The inputs of a test, by name.
+    package struct TestInputs {
+        package let values: [(name: String, value: Value)]
+    }
+
+    /// Why a test has no inputs.
+    package struct TestFault: Error {
+        package let message: String
+    }
+
+    /// What a test gives the policy.
+    package func inputs(of test: PlainTests.Test) -> Result<TestInputs, TestFault> {
         var inputs: [(name: String, value: Value)] = []
         if let source = test.context {
             switch value(of: source) {
@@ -12,17 +30,25 @@ extension PlainPolicy {
                     if case .string(let name) = entry.key { inputs.append((name, entry.value)) }
                 }
             case .success(let value):
-                return ["`context_expr` gives \(value.text), which has no fields"]
-            case .failure(let error): return ["`context_expr`: \(error.message)"]
+                return .failure(
+                    TestFault(message: "`context_expr` gives \(value.text), which has no fields"))
+            case .failure(let error):
+                return .failure(TestFault(message: "`context_expr`: \(error.message)"))
             }
         }
         for (name, operand) in test.input {
             switch value(of: operand) {
             case .success(let value): inputs.append((name, value))
-            case .failure(let error): return ["input `\(name)`: \(error.message)"]
+            case .failure(let error):
+                return .failure(TestFault(message: "input `\(name)`: \(error.message)"))
             }
         }
-        let outcome = evaluate(inputs)
+        return .success(TestInputs(values: inputs))
+    }
+
+    private func failures(
+        of test: PlainTests.Test, _ outcome: Result<Value, EvaluationError>
+    ) -> [String] {
         switch (test.output, outcome) {
         case (.failure(let messages), .failure(let error)):
             if messages.isEmpty || messages.contains(where: error.message.contains) { return [] }

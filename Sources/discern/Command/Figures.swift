@@ -1,3 +1,5 @@
+import Engine
+
 /// Numbers as people read them.
 enum Figures {
     /// `1234567` as `1,234,567`.
@@ -21,6 +23,12 @@ enum Figures {
 
     /// A rate as a percentage.
     static func percent(_ rate: Double) -> String { tenths(rate * 100) + " %" }
+
+    /// A share as a percentage. One that is not whole is never shown as 100 %.
+    static func share(_ share: PolicyCoverage.Share) -> String {
+        let tenths = share.total == 0 ? 1000 : share.covered * 1000 / share.total
+        return tenths == 1000 ? "100 %" : "\(tenths / 10).\(tenths % 10) %"
+    }
 
     /// Text moved to the right end of so many columns.
     static func right(_ text: String, _ width: Int) -> String {

@@ -1,7 +1,7 @@
 import Engine
+import Glibc
 import JSON
 import Policies
-import ReviewPrompts
 import Time
 
 /// `discern test`: runs the tests that lie beside policies.
@@ -10,83 +10,136 @@ enum TestCommand {
         Command(
             name: "test", summary: "Run the tests beside policies.", positional: "PATH…",
             options: [
-                .value("run", "r", "TEXT", "only tests whose policy, section or name contains it"),
+                .value(
+                    "run", "r", "TEXT", "only tests whose `policy / section / name` contains it"),
+                .flag("coverage", "c", "say what of each rule the tests have not seen"),
+                .flag("annotate", nil, "with it the policies' text, marked where tests are lacking"),
+                .value("coverage-html", nil, "FILE", "write that as one page of HTML"),
+                .value(
+                    "threshold", nil, "N", "end with 5 if less than N percent of branches are seen"),
+                .flag("watch", "w", "run again whenever a file changes, until interrupted"),
+                .value("jobs", "j", "N", "how many tests at a time (as many as processors)"),
                 .value("format", "f", "FORMAT", "pretty (default), json or junit"),
                 .flag("verbose", "v", "name the tests that pass as well"),
             ],
             discussion: """
-                A failing test shows what was expected and what came, and every rule's verdict
-                with the values it read.
-                Exit status: 0 all passed, 3 a file is invalid, 4 a test failed, 5 no test ran.
+                A failing test shows what was expected and what came, and of the rules involved
+                every sub-expression with its value.
+
+                Coverage counts, in the checked expressions, not in the text:
+                  rules     a rule that matched, a limit that held, a reason that passed
+                  nodes     sub-expressions that were evaluated
+                  branches  conditions seen true and seen false: whole conditions, the operands of
+                            &&, || and !, the choice of ?:, limits and reasons
+
+                  discern test Policies --coverage --threshold 95
+                  discern test Policies -r payments --annotate
+
+                Exit status: 0 all passed, 3 a file is invalid, 4 a test failed, 5 no test ran or
+                too few branches were seen.
                 """,
             run: run)
     }
 
     private static func run(_ arguments: Arguments) throws -> Int32 {
-        let format = arguments["format"] ?? "pretty"
-        guard ["pretty", "json", "junit"].contains(format) else {
-            throw UsageError("--format is pretty, json or junit, not `\(format)`")
-        }
-        let paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
+        let options = try TestOptions(arguments)
+        guard arguments.has("watch") else { return try once(options) }
+        return TestWatch(paths: options.paths).run { try once(options) }
+    }
+
+    private static func once(_ options: TestOptions) throws -> Int32 {
         let zones = SystemZones.load()
         let set: PolicySet
-        switch try PolicyFiles.load(paths, zones: zones) {
+        switch try PolicyFiles.load(options.paths, zones: zones) {
         case .invalid(let report):
             Terminal.say(report)
             return ExitStatus.invalidPolicies
         case .loaded(let loaded): set = loaded
         }
-        let results = Self.results(of: set, zones: zones, matching: arguments["run"])
-        switch format {
-        case "json": Terminal.print(TestReport.json(results).text)
-        case "junit": Terminal.print(TestReport.junit(results))
-        default: Terminal.print(TestReport.pretty(results, isVerbose: arguments.has("verbose")))
+        let suite = PolicyTestSuite(set, zones: zones, measures: options.measures) {
+            options.matches("\($0) / \($1) / \($2)")
         }
-        // A failure wins over everything else that may be said.
-        if results.contains(where: { !$0.failures.isEmpty }) { return ExitStatus.testsFailed }
-        if results.isEmpty {
-            Terminal.say("no test ran")
-            return ExitStatus.nothingTested
+        var report = suite.report(
+            Parallel.map(suite.count, threads: options.jobs) { suite.run($0) })
+        // What was not asked for is not lacking.
+        if options.text != nil { report.coverage.removeAll { $0.tests == 0 } }
+        switch options.format {
+        case "json": Terminal.print(TestReport.json(report, showsCoverage: options.measures).text)
+        case "junit": Terminal.print(TestReport.junit(report.results))
+        default: pretty(report, options)
         }
-        return ExitStatus.fine
+        if let path = options.html {
+            try Files.write(CoverageHTML.page(report.coverage), to: path)
+            Terminal.say("coverage written to \(path)")
+        }
+        return status(report, set, options)
     }
 
-    private static func results(of set: PolicySet, zones: ZoneDatabase, matching text: String?)
-        -> [PolicyTestResult]
-    {
-        set.tests.flatMap { tests -> [PolicyTestResult] in
-            switch tests {
-            case .trust(let tests):
-                guard case .trust(let policy)? = set.policy(tests.policy) else { return [] }
-                return tests.run(policy, in: set) { section, name in
-                    matches(text, policy.name, section, name)
-                }
-            case .reviewPrompt(let tests, let path):
-                guard case .reviewPrompt(let policy)? = set.policy(tests.policy) else { return [] }
-                let results = ReviewPrompts.run(tests, policy: policy, zones: zones) {
-                    matches(text, policy.name, $0, $1)
-                }
-                return results.map { result in
-                    PolicyTestResult(
-                        path: path, line: result.failures.first?.line ?? 0,
-                        policy: policy.reference, section: result.section, name: result.name,
-                        failures: result.failures.map { failure in
-                            (failure.step.map { "step \($0 + 1): " } ?? "") + failure.message
-                        })
-                }
-            case .plain(let tests):
-                guard case .plain(let policy)? = set.policy(tests.policy) else { return [] }
-                return tests.run(policy) {
-                    matches(text, policy.name, $0, $1)
-                }
+    private static func pretty(_ report: PolicyTestReport, _ options: TestOptions) {
+        Terminal.print(TestReport.pretty(report.results, isVerbose: options.isVerbose))
+        guard options.measures, !report.results.isEmpty else { return }
+        if options.annotates {
+            for policy in report.coverage {
+                Terminal.print("\n" + CoverageText.annotated(policy))
             }
         }
+        Terminal.print("\n" + CoverageText.pretty(report.coverage))
     }
 
-    private static func matches(_ text: String?, _ names: String...) -> Bool {
-        guard let text else { return true }
-        return names.contains { $0.contains(text) }
+    /// A failure wins over everything else that may be said.
+    private static func status(
+        _ report: PolicyTestReport, _ set: PolicySet, _ options: TestOptions
+    ) -> Int32 {
+        if report.hasFailed { return ExitStatus.testsFailed }
+        if report.results.isEmpty {
+            let places = options.paths.joined(separator: ", ")
+            if let text = options.text, !set.tests.isEmpty {
+                Terminal.say("no test ran: none of `policy / section / name` contains `\(text)`")
+            } else if set.policies.isEmpty {
+                Terminal.say("no test ran: there are no policies in \(places)")
+            } else {
+                Terminal.say("no test ran: there are no tests beside the policies in \(places)")
+            }
+            return ExitStatus.nothingTested
+        }
+        guard let threshold = options.threshold else { return ExitStatus.fine }
+        let branches = report.coverage.branches
+        guard branches.percent < Double(threshold) else { return ExitStatus.fine }
+        Terminal.say(
+            "\(branches.covered) of \(branches.total) branches are seen, "
+                + "\(Figures.share(branches)): below \(threshold) %")
+        return ExitStatus.nothingTested
     }
+}
+
+/// What `discern test` was asked for.
+struct TestOptions {
+    let paths: [String]
+    let format: String
+    let text: String?
+    let annotates: Bool
+    let html: String?
+    let threshold: Int?
+    let jobs: Int?
+    let isVerbose: Bool
+    let measures: Bool
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        format = arguments["format"] ?? "pretty"
+        guard ["pretty", "json", "junit"].contains(format) else {
+            throw UsageError("--format is pretty, json or junit, not `\(format)`")
+        }
+        paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
+        text = arguments["run"]
+        annotates = arguments.has("annotate")
+        html = arguments["coverage-html"]
+        threshold = try arguments.number("threshold", in: 0...100)
+        jobs = try arguments.number("jobs", in: 1...256)
+        isVerbose = arguments.has("verbose")
+        measures = arguments.has("coverage") || annotates || html != nil || threshold != nil
+    }
+
+    func matches(_ name: String) -> Bool { text.map { name.contains($0) } ?? true }
 }
 
 extension PolicyFiles {

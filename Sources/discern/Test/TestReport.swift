@@ -10,12 +10,34 @@ enum TestReport {
             lines.append("\(mark) \(result.policy) / \(result.section) / \(result.name)")
             guard !result.failures.isEmpty else { continue }
             lines.append("     \(result.path):\(result.line)")
-            lines += result.failures.map { "     \($0)" }
-            for rule in result.rules?.arrayValue ?? [] { lines.append("       " + Self.line(rule)) }
+            for failure in result.failures { lines += Layout.beside("     ", failure) }
+            lines += details(result)
         }
         let failed = results.count { !$0.failures.isEmpty }
         lines.append("\(results.count - failed) passed, \(failed) failed")
         return lines.joined(separator: "\n")
+    }
+
+    /// Trees of the rules involved: those that matched, and those that a failure names.
+    private static func details(_ result: PolicyTestResult) -> [String] {
+        if let trace = result.trace {
+            return TraceText.lines(trace, indent: 7) { rule in
+                rule.verdict == "matched" || rule.verdict == "error"
+                    || result.failures.contains { $0.contains(rule.name) }
+            }
+        }
+        return (result.rules?.arrayValue ?? []).filter { $0["result"]?.stringValue != "pass" }
+            .flatMap { Layout.beside("       ", verdict($0)) }
+    }
+
+    /// A rule of a review-prompt policy that does not pass: `rule: fail, cause, have …, need …`.
+    private static func verdict(_ rule: JSONValue) -> String {
+        var text = "\(rule["rule"]?.stringValue ?? "?"): \(rule["result"]?.stringValue ?? "?")"
+        for member in rule.objectValue?.members ?? []
+        where !["rule", "result"].contains(member.key) {
+            text += ", \(member.key) \(member.value.stringValue ?? member.value.text)"
+        }
+        return text
     }
 
     /// `rule: verdict  name=value …`
@@ -32,9 +54,10 @@ enum TestReport {
         return read.isEmpty ? text : text + "  " + read.joined(separator: " ")
     }
 
-    static func json(_ results: [PolicyTestResult]) -> JSONValue {
+    static func json(_ report: PolicyTestReport, showsCoverage: Bool) -> JSONValue {
+        let results = report.results
         let failed = results.count { !$0.failures.isEmpty }
-        return [
+        var object: JSONObject = [
             "passed": .int(Int64(results.count - failed)), "failed": .int(Int64(failed)),
             "tests": .array(
                 results.map { result in
@@ -47,10 +70,13 @@ enum TestReport {
                     if !result.failures.isEmpty {
                         object["failures"] = .array(result.failures.map { .string($0) })
                         object["rules"] = result.rules
+                        object["trace"] = result.trace.map(TraceText.json)
                     }
                     return .object(object)
                 }),
         ]
+        if showsCoverage { object["coverage"] = CoverageText.json(report.coverage) }
+        return .object(object)
     }
 
     static func junit(_ results: [PolicyTestResult]) -> String {
