@@ -114,13 +114,11 @@ extension GuardCheck {
             "judged": .int(judged),
         ]
         guard let tests else { return .object(object) }
-        var figures: JSONObject = [
+        object["tests"] = [
             "passed": .int(tests.passed), "failed": .int(tests.failed),
+            "rules": tests.rules.answer, "branches": tests.branches.answer,
             "digest": .string(tests.digest),
         ]
-        figures["rules"] = tests.rules?.answer
-        figures["branches"] = tests.branches?.answer
-        object["tests"] = .object(figures)
         return .object(object)
     }
 }

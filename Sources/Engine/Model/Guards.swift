@@ -18,9 +18,9 @@ public enum PolicyGuard: String, Sendable, CaseIterable {
 
 /// What an activation asks for. Part of the configuration.
 public struct GuardThresholds: Sendable, Equatable {
-    /// The part of a policy's rules that its tests must have seen both match and not match.
+    /// The part of a policy's rules that its tests must have seen match, limits and reasons pass.
     public var ruleCoverage = 1.0
-    /// The part of all branches of its expressions that its tests must have taken.
+    /// The part of all outcomes of its conditions, true and false, that its tests must have seen.
     public var branchCoverage = 0.8
     /// On how many recorded events it must have been judged, in shadow or acting.
     public var shadowEvaluations: Int64 = 1
@@ -64,15 +64,15 @@ public struct TestEvidence: Sendable, Equatable {
     public var firstFailure: String?
     /// SHA-256 of the test files' digests, in the order of their paths.
     public var digest: String
-    /// Rules that tests saw both match and not match; `nil` for policies without rules.
-    public var rules: Part?
-    /// Branches that tests took; `nil` for policies without expressions.
-    public var branches: Part?
+    /// Rules that tests saw match.
+    public var rules: Part
+    /// Outcomes of conditions, true and false, that tests saw.
+    public var branches: Part
 
     /// Evidence of these parts.
     public init(
         passed: Int64, failed: Int64, firstFailure: String? = nil, digest: String,
-        rules: Part? = nil, branches: Part? = nil
+        rules: Part, branches: Part
     ) {
         self.passed = passed
         self.failed = failed
@@ -83,19 +83,19 @@ public struct TestEvidence: Sendable, Equatable {
     }
 
     func write(to writer: inout JSONWriter) {
-        if let branches { writer.object("branches", branches.write) }
+        writer.object("branches", branches.write)
         writer.member("digest", digest)
         writer.key("failed")
         writer.int(failed)
         writer.member("firstFailure", firstFailure)
         writer.key("passed")
         writer.int(passed)
-        if let rules { writer.object("rules", rules.write) }
+        writer.object("rules", rules.write)
     }
 
     init(payload: RecordReader) throws(CorruptEntry) {
-        let part = { (name: String) throws(CorruptEntry) -> Part? in
-            guard let part = try payload.objectIfPresent(name) else { return nil }
+        let part = { (name: String) throws(CorruptEntry) -> Part in
+            let part = try payload.object(name)
             return Part(try part.int("covered"), of: try part.int("of"))
         }
         self.init(
@@ -146,7 +146,7 @@ public struct GuardCheck: Sendable, Equatable {
                 ("rules", tests.rules, thresholds.ruleCoverage),
                 ("branches", tests.branches, thresholds.branchCoverage),
             ].compactMap { what, part, needed -> String? in
-                guard let part, part.rate < needed else { return nil }
+                guard part.rate < needed else { return nil }
                 return "\(part.covered) of \(part.of) \(what), needed are \(Self.percent(needed))"
             }
             if !parts.isEmpty {
