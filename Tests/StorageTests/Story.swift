@@ -365,6 +365,21 @@ struct Story {
                 (Stage.production, stage.evaluate("p1", "anna", Stage.production, device: 0.2)),
             ]
         }
+        let review = try Stage.load([], [try Stage.review(2, atLeast: 9)])
+        operate("another review policy") { _ in [.loadPolicies(review)] }
+        then("in shadow, too") { stage in
+            [
+                (
+                    nil,
+                    .administer(
+                        .activate(
+                            ActivateCommand(
+                                reference: "transcripts-review@2", isShadow: true, reason: "?")))
+                ), (Stage.sandbox, stage.donate("s1", "finishedTranscript", "shadowed")),
+                (Stage.sandbox, stage.donate("s2", "exportedVideo", "shadowed", minutes: 7)),
+                (Stage.sandbox, stage.donate("s1", "finishedTranscript", "shadowed")),
+            ]
+        }
         then("less of it") { _ in
             let activate = { (reference: String, isShadow: Bool, allow: [PolicyGuard]) in
                 Command.administer(

@@ -18,11 +18,6 @@ extension Core {
                     $0.actingKind == nil ? nil : .string($0.reference.text)
                 })
         }
-        if command.isShadow, acting.kind == .reviewPrompt {
-            throw Refusal(
-                .invalidValue, "a policy of review prompts cannot run in shadow",
-                field: "/shadow", value: true, allowed: [false])
-        }
         let record = ActivationRecord(
             policy: candidate.reference, policyKind: acting.kind, categories: acting.categories,
             isShadow: command.isShadow, reason: command.reason,

@@ -32,10 +32,13 @@ extension Core {
         case (.configuration, _):
             registry.apply(try entry.record(ConfigurationRecord.self), at: at)
         case (.policies, _): registry.apply(try entry.record(PoliciesRecord.self), stamp)
-        case (.authorization, _), (.label, _), (.donation, _), (.grantOutcome, _), (.merge, _),
-            (.reset, _):
+        case (.donation, let tenant?):
+            registry.apply(
+                try DonationJudges(payload: entry.payload, sequence: entry.envelope.sequence),
+                tenant: tenant, at: at)
+        case (.authorization, _), (.label, _), (.grantOutcome, _), (.merge, _), (.reset, _):
             break
-        case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil):
+        case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil), (.donation, nil):
             throw CorruptEntry(sequence: entry.envelope.sequence, detail: "it names no app")
         case (nil, _):
             throw CorruptEntry(

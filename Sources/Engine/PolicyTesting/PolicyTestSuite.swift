@@ -73,7 +73,9 @@ public struct PolicyTestSuite: Sendable {
     ) {
         self.set = set
         self.zones = zones
-        cases = Self.cases(of: set).filter { runs(set.policies[$0.policy].name, $0.section, $0.name) }
+        cases = Self.cases(of: set).filter {
+            runs(set.policies[$0.policy].name, $0.section, $0.name)
+        }
         traced =
             measures
             ? set.policies.map { policy in

@@ -96,6 +96,11 @@ struct Registry {
         state.debt.completed(sequence: sequence, at: record.completedAt, dueAt: dueAt)
     }
 
+    mutating func apply(_ judges: DonationJudges, tenant: Tenant, at: Instant) {
+        let state = state(of: tenant, at: at)
+        for digest in judges.digests { state.judged[digest, default: 0] += 1 }
+    }
+
     mutating func apply(_ record: ConsumptionRecord, tenant: Tenant, at: Instant) {
         state(of: tenant, at: at).debt.reported(
             sequence: record.evaluationID.sequence, dueAt: record.dueAt,

@@ -37,11 +37,13 @@ enum Parallel {
             let run: @Sendable () -> Void = { share.run() }
             let box = Unmanaged.passRetained(Box(run)).toOpaque()
             var thread = pthread_t()
-            let failed = pthread_create(&thread, nil, { box in
-                guard let box else { return nil }
-                Unmanaged<Box>.fromOpaque(box).takeRetainedValue().run()
-                return nil
-            }, box)
+            let failed = pthread_create(
+                &thread, nil,
+                { box in
+                    guard let box else { return nil }
+                    Unmanaged<Box>.fromOpaque(box).takeRetainedValue().run()
+                    return nil
+                }, box)
             // With fewer threads it takes longer; this one always works.
             guard failed == 0 else {
                 Unmanaged<Box>.fromOpaque(box).release()

@@ -6,7 +6,8 @@ import JSON
 enum TraceText {
     /// All rules with their trees. Those for which `isDetailed` is false are one line each.
     static func lines(
-        _ trace: PolicyTrace, indent: Int = 2, where isDetailed: (PolicyTrace.Rule) -> Bool = { _ in
+        _ trace: PolicyTrace, indent: Int = 2,
+        where isDetailed: (PolicyTrace.Rule) -> Bool = { _ in
             true
         }
     ) -> [String] {

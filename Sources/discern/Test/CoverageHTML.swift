@@ -156,7 +156,8 @@ enum CoverageHTML {
             run.append(contentsOf: line[start..<end])
             let text = escaped(String(run))
             if let paint = paints[start] {
-                result += "<span class=\(paint.style) title=\"\(escaped(paint.title))\">\(text)</span>"
+                result +=
+                    "<span class=\(paint.style) title=\"\(escaped(paint.title))\">\(text)</span>"
             } else {
                 result += text
             }

@@ -13,7 +13,8 @@ enum TestCommand {
                 .value(
                     "run", "r", "TEXT", "only tests whose `policy / section / name` contains it"),
                 .flag("coverage", "c", "say what of each rule the tests have not seen"),
-                .flag("annotate", nil, "with it the policies' text, marked where tests are lacking"),
+                .flag(
+                    "annotate", nil, "with it the policies' text, marked where tests are lacking"),
                 .value("coverage-html", nil, "FILE", "write that as one page of HTML"),
                 .value(
                     "threshold", nil, "N", "end with 5 if less than N percent of branches are seen"),
