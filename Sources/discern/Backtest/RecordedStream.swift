@@ -42,8 +42,10 @@ enum RecordedStream {
     }
 
     /// Hands evaluations and labels of an app to `body`, in ledger order.
-    func each(of tenant: Tenant, _ body: (Entry) throws -> Void) throws {
-        var reader = RecordedEvaluationReader()
+    func each(
+        of tenant: Tenant, readsShadows: Bool = false, _ body: (Entry) throws -> Void
+    ) throws {
+        var reader = RecordedEvaluationReader(readsShadows: readsShadows)
         switch self {
         case .folder(let ledger):
             try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in

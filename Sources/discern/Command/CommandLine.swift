@@ -9,7 +9,8 @@ enum CommandTable {
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
             KeysCommand.revoke, PolicyListCommands.list, PolicyChangeCommands.activate,
             PolicyChangeCommands.deactivate, PolicyChangeCommands.rollBack,
-            PolicyListCommands.history, PolicyChangeCommands.reload, AuditListCommand.command,
+            PolicyCompareCommand.command, PolicyListCommands.history, PolicyChangeCommands.reload,
+            AuditListCommand.command,
             CELCommands.eval, CELCommands.check,
             CELCommands.functions, CELCommands.conformance, version,
         ]
