@@ -1,12 +1,14 @@
 import CSQLite
 import Engine
 import Glibc
+import Ledger
 import Time
 
 /// The ledger of a data folder, for a process that reads and changes nothing: no lock is taken, no
 /// table is brought up to date, the write-ahead log is left as it is. A server may run meanwhile.
 public final class LedgerFile {
     private let connection: Connection
+    private let rows: Rows
 
     /// Opens the database of a data folder.
     public init(folder: String) throws {
@@ -17,6 +19,7 @@ public final class LedgerFile {
         }
         connection = try Connection(path: path, readOnly: true)
         try Schema.check(connection, path: path)
+        rows = try Rows(connection)
         // The whole ledger is read once, in order: pages are looked at where they are, not copied.
         try connection.run("PRAGMA mmap_size = \(1 << 40)")
     }
@@ -60,5 +63,33 @@ public final class LedgerFile {
                 try body(statement.int(0), statement.int(1) == 1, payload)
             }
         }
+    }
+
+    /// The entry of that number.
+    public func entry(_ sequence: Int64) throws -> LedgerEntry? { try rows.entry(sequence) }
+
+    /// The entries under a key, in ledger order.
+    public func entries(under key: EntityKey) throws -> [LedgerEntry] {
+        var found = try rows.sequences(of: key)
+        // What the table does not cover yet stands in a server's memory, and in the rows themselves.
+        let through = try connection.single("SELECT value FROM facts WHERE name = 'indexedThrough'")
+        try rows.keys(after: through) { sequence, keys in
+            if keys.contains(key), !found.contains(sequence) { found.append(sequence) }
+        }
+        return try found.sorted().compactMap(rows.entry)
+    }
+
+    /// The entries of a kind up to a number, in ledger order.
+    public func entries(of kind: RecordKind, through last: Int64) throws -> [LedgerEntry] {
+        let statement = try connection.prepare(
+            "SELECT sequence FROM entries WHERE kind = ?1 AND sequence <= ?2 ORDER BY sequence")
+        statement.bind(1, kind.rawValue)
+        statement.bind(2, last)
+        defer { statement.reset() }
+        var found: [LedgerEntry] = []
+        while try statement.step() {
+            if let entry = try rows.entry(statement.int(0)) { found.append(entry) }
+        }
+        return found
     }
 }

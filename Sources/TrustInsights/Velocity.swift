@@ -73,7 +73,7 @@ public struct VelocityEvent: Sendable, Hashable {
     }
 
     /// The recorded value of an attribute.
-    func value(of name: String) -> RecordedValue? {
+    public func value(of name: String) -> RecordedValue? {
         // Names of another length are told apart without comparing characters.
         let length = name.utf8.count
         for attribute in attributes
@@ -121,6 +121,25 @@ extension VelocityWindow {
         case .count: return .count(count)
         case .sum: return .sum(sum.value)
         case .distinct: return .count(Int64(distinct.count))
+        }
+    }
+
+    /// The places of the events that fill the window, as ``value(of:at:judging:)`` takes them. For
+    /// a sum or distinct values those that have the attribute.
+    public func places(
+        of events: [VelocityEvent], at now: Instant, judging attributes: [RecordedAttribute]
+    ) -> [Int] {
+        let group = by.map { name in attributes.first { $0.name == name }?.value }
+        return events.indices.filter { index in
+            let event = events[index]
+            guard event.at > now - window, event.at <= now, categories.contains(event.category)
+            else { return false }
+            if let by, let group, event.value(of: by) != group { return false }
+            return switch measure {
+            case .count: true
+            case .sum(let attribute): event.value(of: attribute)?.number != nil
+            case .distinct(let attribute): event.value(of: attribute) != nil
+            }
         }
     }
 }

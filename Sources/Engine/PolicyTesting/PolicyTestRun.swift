@@ -51,17 +51,34 @@ public struct Trial: Sendable {
         acting = ActingPolicy(policy, in: set)
     }
 
+    /// The policy.
+    public var policy: TrustPolicy { acting.policy }
+
+    /// What fills the windows when the event of a test is judged.
+    public func windows(of test: PolicyTests.Test, _ record: EvaluationRecord) throws(Refusal)
+        -> [WindowContent]
+    {
+        let events = try events(test.history)
+        return WindowContent.all(
+            of: acting.policy, record, earlier: events.map { (event: $0, evaluation: nil) })
+    }
+
+    private func events(_ history: [PolicyTests.Event]) throws(Refusal) -> [VelocityEvent] {
+        var events: [VelocityEvent] = []
+        for event in history.sorted(by: { $0.at < $1.at }) {
+            events.append(
+                VelocityEvent(
+                    at: event.at, category: event.category,
+                    attributes: try self.history(event.attributes)))
+        }
+        return events
+    }
+
     /// Judges the event of a test.
     public func judge(_ test: PolicyTests.Test) throws(Refusal) -> EvaluationRecord {
         let input = test.input
         let attributes = try attributes(input.attributes)
-        var events: [VelocityEvent] = []
-        for event in test.history.sorted(by: { $0.at < $1.at }) {
-            events.append(
-                VelocityEvent(
-                    at: event.at, category: event.category,
-                    attributes: try history(event.attributes)))
-        }
+        let events = try events(test.history)
         let authorization = AuthorizationStatus(rawValue: input.authorization) ?? .authorized
         let device = input.deviceValue.map { DeviceResult(value: $0) }
         let nobody = Pseudonymizer(key: []).subject("", of: Self.tenant)

@@ -169,6 +169,15 @@ private struct TraceNodes {
         return node
     }
 
+    /// Whether it is a literal, or a list or map of them.
+    private func isWritten(_ id: AST.NodeID, _ ast: AST) -> Bool {
+        switch ast[id].kind {
+        case .literal: true
+        case .list, .map: ast.children(of: id).allSatisfy { isWritten($0, ast) }
+        default: false
+        }
+    }
+
     /// The parts worth showing.
     private func parts(of id: AST.NodeID, _ ast: AST) -> [AST.NodeID] {
         switch ast[id].reference {
@@ -181,7 +190,7 @@ private struct TraceNodes {
         default:
             return ast.children(of: id).filter { child in
                 let node = ast[child]
-                if case .literal = node.kind { return false }
+                if isWritten(child, ast) { return false }
                 switch node.reference {
                 case .constant?: return false
                 case nil: if case .identifier = node.kind { return false }

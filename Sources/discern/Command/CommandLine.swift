@@ -5,7 +5,7 @@ enum CommandTable {
     static var commands: [Command] {
         [
             ServeCommand.command, CheckCommand.command, TestCommand.command, EvalCommand.command,
-            BacktestCommand.command,
+            ExplainCommand.command, BacktestCommand.command, BenchCommand.command,
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
             KeysCommand.revoke, PolicyListCommands.list, PolicyChangeCommands.activate,
             PolicyChangeCommands.deactivate, PolicyChangeCommands.rollBack,

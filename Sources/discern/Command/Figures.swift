@@ -21,6 +21,12 @@ enum Figures {
         return (number < 0 && whole > 0 ? "-" : "") + grouped(whole / 10) + ".\(whole % 10)"
     }
 
+    /// A number with at most four digits after the point.
+    static func places(_ number: Double) -> String {
+        let scaled = (number * 10_000).rounded()
+        return scaled.magnitude < 1e15 ? String(scaled / 10_000) : String(number)
+    }
+
     /// A rate as a percentage.
     static func percent(_ rate: Double) -> String { tenths(rate * 100) + " %" }
 

@@ -36,6 +36,13 @@ enum Layout {
         }
     }
 
+    /// A line, broken where it is too long; what follows is moved in.
+    static func wrapIfLong(_ line: String) -> [String] {
+        guard line.count > columns else { return [line] }
+        let indent = line.prefix { $0 == " " }
+        return beside(indent + "  ", String(line.dropFirst(indent.count)))
+    }
+
     /// Text on the left, a value at a column; a longer text pushes nothing out of the lines.
     static func row(_ text: String, _ value: String, at column: Int = 64) -> [String] {
         let room = columns - column - 2

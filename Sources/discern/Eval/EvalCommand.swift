@@ -15,14 +15,29 @@ enum EvalCommand {
                 .value("policy", nil, "NAME", "which policy, if the paths hold several"),
                 .value(
                     "input", "i", "JSON", "the input: JSON text, a file, or - for standard input"),
+                .value("set", "s", "NAME=VALUE", "one value, such as attributes.amount=900; again"),
+                .value("device", nil, "N", "the device result, 0 to 1"),
+                .value("outcome", nil, "OUTCOME", "in the model's place: unknown, medium or high"),
+                .value("score", nil, "N", "with --outcome, the score"),
+                .value("category", nil, "NAME", "the category (the policy's first)"),
+                .value("authorization", nil, "STATUS", "authorized (default), denied, …"),
+                .value("now", nil, "TIME", "the moment of judging (2026-01-01T00:00:00Z)"),
                 .value("format", "f", "FORMAT", "pretty (default) or json"),
             ],
             discussion: """
-                The input has the members of a test's `input`, and may have `now` and `history`:
+                  discern eval Policies --policy transcripts-payments --device 0.97 \\
+                    -s attributes.amount=900 -s attributes.currency=EUR -s attributes.newPayee=true
+
+                An input as JSON has the members of a test's `input`, and may have `now` and
+                `history`; options go before it:
                   discern eval Policies --policy transcripts-payments --input '{
                     "device": {"value": 0.97},
-                    "attributes": {"amount": 900.0, "currency": "EUR", "newPayee": true}}'
+                    "attributes": {"amount": 900.0, "currency": "EUR", "newPayee": true},
+                    "history": [{"at": "-10m", "attributes": {"amount": 20.0, "currency": "EUR"}}]}'
                 For a plain CEL policy it is an object of its variables.
+
+                Every rule is shown with the value of each sub-expression; what a short cut passed
+                over is marked as not evaluated, and what was missing is named.
                 """,
             run: run)
     }
@@ -40,10 +55,11 @@ enum EvalCommand {
             return ExitStatus.invalidPolicies
         case .loaded(let loaded): set = loaded
         }
-        let input = try input(arguments)
         switch try policy(arguments["policy"], of: set) {
-        case .trust(let policy): return try evaluate(policy, set, input, format)
-        case .plain(let policy): return evaluate(policy, input)
+        case .trust(let policy):
+            return try evaluate(policy, set, try EvalInput.json(arguments, for: policy), format)
+        case .plain(let policy):
+            return evaluate(policy, try EvalInput.json(arguments, for: nil), format)
         case .reviewPrompt(let policy):
             throw UsageError(
                 "`\(policy.name)` is a review-prompt policy, which judges histories, not one "
@@ -67,26 +83,6 @@ enum EvalCommand {
         set.policies.map(\.reference).joined(separator: ", ")
     }
 
-    private static func input(_ arguments: Arguments) throws -> JSONValue {
-        guard let given = arguments["input"] else { throw UsageError("--input is needed") }
-        let bytes: [UInt8]
-        if given == "-" {
-            bytes = Files.read("/dev/stdin") ?? []
-        } else if given.first == "{" || given.first == "[" {
-            bytes = Array(given.utf8)
-        } else {
-            guard let read = Files.read(given) else {
-                throw UsageError("--input: `\(given)` is neither JSON nor a file that can be read")
-            }
-            bytes = read
-        }
-        do {
-            return try JSONReader.parse(bytes)
-        } catch {
-            throw UsageError("--input: \(error.pointer): \(error.message)")
-        }
-    }
-
     // MARK: Kinds of policies
 
     private static func evaluate(
@@ -94,73 +90,67 @@ enum EvalCommand {
     ) throws -> Int32 {
         let trial = Trial(policy, in: set)
         let record: EvaluationRecord
+        let windows: [WindowContent]
         do {
-            record = try trial.judge(try EvalInput.test(input, policy: policy))
+            let test = try EvalInput.test(input, policy: policy)
+            record = try trial.judge(test)
+            windows = try trial.windows(of: test, record)
         } catch {
-            throw UsageError("--input: \(CommandRefused(refusal: error))")
+            let lacking = EvalInput.lacking(input, policy)
+            throw UsageError(
+                "the input is refused: \(CommandRefused(refusal: error))"
+                    + (lacking.isEmpty ? "" : "; it lacks " + lacking.joined(separator: ", ")))
         }
-        let rules = trial.rules(of: record)
-        if format == "json" {
-            let answer: JSONValue = [
-                "outcome": .string((record.acting.outcome ?? .unknown).rawValue),
-                "score": record.acting.score.map { .double($0) } ?? .null,
-                "degraded": .bool(record.acting.degraded != nil),
-                "decision": record.decision.json,
-                "shadowDecision": record.shadowDecision?.json ?? .null, "rules": rules,
-            ]
-            Terminal.print(answer.text)
-        } else {
-            Terminal.print(pretty(record, rules, policy))
+        let trace = trial.trace(of: record)
+        guard format == "json" else {
+            let lines = DecisionText.lines(record, policy, windows, trace)
+            Terminal.print(([policy.reference, ""] + lines).joined(separator: "\n"))
+            return ExitStatus.fine
         }
+        let answer: JSONValue = [
+            "policy": .string(policy.reference),
+            "outcome": .string((record.acting.outcome ?? .unknown).rawValue),
+            "score": record.acting.score.map { .double($0) } ?? .null,
+            "contributions": DecisionText.contributions(record.acting),
+            "missingInputs": .array(record.acting.missing.map { .string($0) }),
+            "degraded": .bool(record.acting.degraded != nil),
+            "decision": record.decision.json,
+            "shadowDecision": record.shadowDecision?.json ?? .null,
+            "rules": trial.rules(of: record), "windows": DecisionText.json(windows),
+            "trace": TraceText.json(trace),
+        ]
+        Terminal.print(answer.text)
         return ExitStatus.fine
     }
 
-    private static func pretty(
-        _ record: EvaluationRecord, _ rules: JSONValue, _ policy: TrustPolicy
-    ) -> String {
-        let output = record.decision.output
-        var lines = ["\(policy.reference)"]
-        let score = record.acting.score.map { "  score \($0)" } ?? ""
-        lines.append("outcome   \((record.acting.outcome ?? .unknown).rawValue)\(score)")
-        for part in record.acting.contributions {
-            lines.append("            \(part.input) \(part.value)")
-        }
-        let steps = output.steps.steps.map(\.name).joined(separator: ", ")
-        lines.append("friction  \(output.friction.name)" + (steps.isEmpty ? "" : "  \(steps)"))
-        if let hold = output.holdFor { lines.append("hold      \(hold.policyText)") }
-        if !output.notify.isEmpty {
-            lines.append("notify    \(output.notify.joined(separator: ", "))")
-        }
-        for reason in record.decision.reasons {
-            let text = [reason.explanation, reason.note].compactMap { $0 }.joined(separator: " — ")
-            lines.append("reason    \(reason.rule)" + (text.isEmpty ? "" : ": \(text)"))
-        }
-        for (window, value) in zip(policy.velocity, record.velocity) {
-            switch value {
-            case .count(let count): lines.append("velocity  \(window.name) \(count)")
-            case .sum(let sum): lines.append("velocity  \(window.name) \(sum)")
-            }
-        }
-        lines.append("rules")
-        lines += (rules.arrayValue ?? []).map { "  " + TestReport.line($0) }
-        return lines.joined(separator: "\n")
-    }
-
-    private static func evaluate(_ policy: PlainPolicy, _ input: JSONValue) -> Int32 {
+    /// The result alone is on standard output, for scripts; how it came about is beside it.
+    private static func evaluate(_ policy: PlainPolicy, _ input: JSONValue, _ format: String)
+        -> Int32
+    {
         let inputs = (input.objectValue?.members ?? []).map {
             (name: $0.key, value: Value($0.value))
         }
-        switch policy.evaluate(inputs) {
-        case .success(.optional(let value?)):
-            // A policy that may give no result gives an optional; what it holds is the result.
-            Terminal.print(value.text)
-            return ExitStatus.fine
-        case .success(let value):
-            Terminal.print(value.text)
-            return ExitStatus.fine
-        case .failure(let error):
-            Terminal.say("the policy failed: \(error.message)")
-            return ExitStatus.failure
+        let trace = PolicyTrace(policy, inputs)
+        let outcome = policy.evaluate(inputs)
+        if format == "json" {
+            var object: JSONObject = ["policy": .string(policy.name)]
+            switch outcome {
+            case .success(let value): object["result"] = .string(held(value).text)
+            case .failure(let error): object["error"] = .string(error.message)
+            }
+            object["trace"] = TraceText.json(trace)
+            Terminal.print(JSONValue.object(object).text)
+        } else {
+            if case .success(let value) = outcome { Terminal.print(held(value).text) }
+            Terminal.say(TraceText.lines(trace).joined(separator: "\n"))
         }
+        guard case .failure(let error) = outcome else { return ExitStatus.fine }
+        Terminal.say("the policy failed: \(error.message)")
+        return ExitStatus.failure
+    }
+
+    /// A policy that may give no result gives an optional; what it holds is the result.
+    private static func held(_ value: Value) -> Value {
+        if case .optional(let value?) = value { value } else { value }
     }
 }

@@ -6,6 +6,90 @@ import TrustInsights
 
 /// One input of `eval`, read as the event of a test.
 enum EvalInput {
+    /// The input as JSON: the one given, with what options say put into it.
+    static func json(_ arguments: Arguments, for policy: TrustPolicy?) throws -> JSONValue {
+        var input = try given(arguments) ?? .object(JSONObject())
+        if policy != nil {
+            for (option, path) in [
+                ("device", ["device", "value"]), ("outcome", ["insight", "outcome"]),
+                ("score", ["insight", "score"]), ("category", ["category"]),
+                ("authorization", ["subject", "authorization"]), ("now", ["now"]),
+            ] {
+                guard let text = arguments[option] else { continue }
+                let isNumber = option == "device" || option == "score"
+                input = put(isNumber ? value(text) : .string(text), at: path[...], in: input)
+            }
+        }
+        for setting in arguments.all("set") {
+            let parts = setting.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw UsageError(
+                    "--set needs NAME=VALUE, such as attributes.amount=900, not "
+                        + "`\(setting)`")
+            }
+            let (name, text) = (String(parts[0]), String(parts[1]))
+            guard let policy else {
+                // A variable of a plain policy may have dots in its name.
+                input = put(value(text), at: [name], in: input)
+                continue
+            }
+            let path = name.split(separator: ".").map(String.init)
+            let isText =
+                path.count == 2 && path[0] == "attributes"
+                && [.string, .timestamp].contains(policy.attribute(named: path[1])?.type)
+            input = put(isText ? .string(text) : value(text), at: path[...], in: input)
+        }
+        guard case .object(let object) = input else {
+            throw UsageError("--input is an object, not \(input.typeName)")
+        }
+        guard policy == nil || !object.members.isEmpty else {
+            throw UsageError("there is no input: give --input, or values with --set and --device")
+        }
+        return input
+    }
+
+    /// JSON where it is that, else a text.
+    private static func value(_ text: String) -> JSONValue {
+        (try? JSONReader.parse(Array(text.utf8))) ?? .string(text)
+    }
+
+    private static func put(
+        _ value: JSONValue, at path: ArraySlice<String>, in json: JSONValue
+    ) -> JSONValue {
+        guard let name = path.first else { return value }
+        var object = json.objectValue ?? JSONObject()
+        object[name] = put(value, at: path.dropFirst(), in: object[name] ?? .null)
+        return .object(object)
+    }
+
+    private static func given(_ arguments: Arguments) throws -> JSONValue? {
+        guard let given = arguments["input"] else { return nil }
+        let bytes: [UInt8]
+        if given == "-" {
+            bytes = Files.read("/dev/stdin") ?? []
+        } else if given.first == "{" || given.first == "[" {
+            bytes = Array(given.utf8)
+        } else {
+            guard let read = Files.read(given) else {
+                throw UsageError("--input: `\(given)` is neither JSON nor a file that can be read")
+            }
+            bytes = read
+        }
+        do {
+            return try JSONReader.parse(bytes)
+        } catch {
+            throw UsageError("--input is not JSON: \(error.message)")
+        }
+    }
+
+    /// The required attributes that the input does not have, with their types.
+    static func lacking(_ input: JSONValue, _ policy: TrustPolicy) -> [String] {
+        policy.attributes.filter {
+            !$0.isOptional && input["attributes"]?[$0.name] == nil
+        }.map { "attributes.\($0.name) (\($0.type.rawValue))" }
+    }
+
     static func test(_ json: JSONValue, policy: TrustPolicy) throws(Refusal) -> PolicyTests.Test {
         let input = try FieldReader(json, at: "")
         try input.allowOnly([

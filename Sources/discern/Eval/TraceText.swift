@@ -20,7 +20,7 @@ enum TraceText {
         let space = String(repeating: " ", count: indent + rule.depth * 2)
         var head = space + Figures.left(word(rule.verdict), 14) + rule.name
         if rule.isShadow { head += "  (shadow: never acts)" }
-        var lines = Layout.beside(space, String(head.dropFirst(space.count)))
+        var lines = Layout.wrapIfLong(head)
         let inner = space + "    "
         if let cause = rule.cause { lines += Layout.beside(inner, "because " + cause) }
         if !rule.missing.isEmpty {

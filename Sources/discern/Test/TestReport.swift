@@ -18,11 +18,12 @@ enum TestReport {
         return lines.joined(separator: "\n")
     }
 
-    /// Trees of the rules involved: those that matched, and those that a failure names.
+    /// Trees of the rules involved: those that matched, and those that a failure names; of a
+    /// plain policy all, since its rules have no names.
     private static func details(_ result: PolicyTestResult) -> [String] {
         if let trace = result.trace {
             return TraceText.lines(trace, indent: 7) { rule in
-                rule.verdict == "matched" || rule.verdict == "error"
+                result.rules == nil || rule.verdict == "matched" || rule.verdict == "error"
                     || result.failures.contains { $0.contains(rule.name) }
             }
         }
@@ -38,20 +39,6 @@ enum TestReport {
             text += ", \(member.key) \(member.value.stringValue ?? member.value.text)"
         }
         return text
-    }
-
-    /// `rule: verdict  name=value …`
-    static func line(_ rule: JSONValue) -> String {
-        let name = rule["rule"]?.stringValue ?? "?"
-        var text = "\(name): \(rule["verdict"]?.stringValue ?? "?")"
-        if let mode = rule["mode"]?.stringValue { text += " (\(mode))" }
-        if let cause = rule["cause"]?.stringValue { text += ", \(cause)" }
-        if let missing = rule["missing"]?.arrayValue {
-            text += ", missing " + missing.compactMap(\.stringValue).joined(separator: ", ")
-        }
-        if let error = rule["error"]?["message"]?.stringValue { text += ", \(error)" }
-        let read = rule["read"]?.objectValue?.members.map { "\($0.key)=\($0.value.text)" } ?? []
-        return read.isEmpty ? text : text + "  " + read.joined(separator: " ")
     }
 
     static func json(_ report: PolicyTestReport, showsCoverage: Bool) -> JSONValue {
@@ -93,7 +80,9 @@ enum TestReport {
                 lines.append(start + "/>")
             } else {
                 let message = escaped(result.failures.joined(separator: "\n"))
-                lines.append(start + "><failure message=\"\(message)\"/></testcase>")
+                let details = escaped(details(result).joined(separator: "\n"))
+                lines.append(
+                    start + "><failure message=\"\(message)\">\(details)</failure></testcase>")
             }
         }
         return (lines + ["</testsuite>"]).joined(separator: "\n")
