@@ -233,7 +233,10 @@ private struct Change {
                 arguments, server: { try $0.post("/v1/policies/" + path, body) },
                 engine: { engine in
                     if let app = tenant?.app, engine.directory.registry.apps[app] == nil {
-                        throw UsageError("no app `\(app)` is registered")
+                        throw CommandRefused(
+                            refusal: Refusal(
+                                .notFound, "There is no such app.", field: "/app",
+                                value: .string(app)))
                     }
                     return try DataAccess.administer(engine, try command(engine), for: tenant)
                         .policyAnswer
