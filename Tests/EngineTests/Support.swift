@@ -1,4 +1,5 @@
 import Engine
+import Foundation
 import Time
 
 /// A small generator with a seed, so that a failure can be run again.
@@ -85,5 +86,28 @@ struct SeededGenerator: RandomNumberGenerator {
     mutating func reference() -> VersionReference {
         VersionReference(
             name: text(), version: Int64.random(in: 1...Int64.max, using: &self), digest: text())
+    }
+}
+
+/// The policies that ship, and the zones that their tests name.
+enum Shipped {
+    private static let zoneinfo = "/usr/share/zoneinfo/"
+    static let haveZones = FileManager.default.fileExists(atPath: zoneinfo + "Europe/London")
+
+    static func zones() throws -> ZoneDatabase {
+        var zones: [String: ZoneRules] = [:]
+        for name in ["Europe/London", "Asia/Tokyo", "UTC"] {
+            let data = try Data(contentsOf: URL(filePath: zoneinfo + name))
+            zones[name] = try ZoneRules(name: name, tzif: Array(data))
+        }
+        return ZoneDatabase(zones: zones, digest: "")
+    }
+
+    static func files() throws -> [(path: String, bytes: [UInt8])] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Policies")
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".yaml") }
+            .map { ($0, Array(try Data(contentsOf: folder.appending(path: $0)))) }
     }
 }

@@ -34,6 +34,6 @@ import Time
                 }
             }
         }
-        #expect(count == 14)
+        #expect(count == 15)
     }
 }

@@ -113,7 +113,7 @@ import TrustInsights
                 .unlabelled: Self.row(0, 1, 0, 1),
             ])
         #expect(strict.rows.total.newlyHeldRate == Proportion(3, of: 4))
-        #expect(strict.examples.keys.allSatisfy(\.isHeld))
+        #expect(strict.examples.keys.allSatisfy { $0.isHeld })
         #expect(strict.examples.values.reduce(0) { $0 + $1.count } == 3)
         let lax = reports[1]
         #expect(lax.rows == [.suspected: Self.row(0, 0, 1, 0)])

@@ -53,6 +53,9 @@ import Time
             )
         }
         let before = try store.reader.entries(under: EntityKey(value: 42)).map(\.envelope.sequence)
+        // Who reads the file alone does not see the part in memory, and finds it all the same.
+        let file = try LedgerFile(folder: folder.path)
+        #expect(try file.entries(under: EntityKey(value: 42)).map(\.envelope.sequence) == before)
         store.close()
         store = try SQLiteStore(folder: DataFolder(path: folder.path))
         #expect(

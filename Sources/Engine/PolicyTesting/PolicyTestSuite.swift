@@ -64,7 +64,8 @@ public struct PolicyTestSuite: Sendable {
     ///
     /// - Parameters:
     ///   - measures: whether coverage is measured, for which conditions are evaluated again.
-    ///   - runs: says by policy, section and test name which tests run; all if left out.
+    ///   - runs: says by policy (`name@version`), section and test name which tests run; all if
+    ///     left out.
     public init(
         _ set: PolicySet, zones: ZoneDatabase, measures: Bool = false,
         where runs: (_ policy: String, _ section: String, _ test: String) -> Bool = { _, _, _ in
@@ -74,7 +75,7 @@ public struct PolicyTestSuite: Sendable {
         self.set = set
         self.zones = zones
         cases = Self.cases(of: set).filter {
-            runs(set.policies[$0.policy].name, $0.section, $0.name)
+            runs(set.policies[$0.policy].reference, $0.section, $0.name)
         }
         traced =
             measures

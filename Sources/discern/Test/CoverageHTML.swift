@@ -51,6 +51,7 @@ enum CoverageHTML {
     }
 
     private static func cell(_ share: PolicyCoverage.Share) -> String {
+        guard share.total > 0 else { return "<td class=n>–" }
         let isLow = share.covered < share.total
         return "<td class=\"n\(isLow ? " low" : "")\">\(Figures.share(share)) "
             + "<small>\(share.covered)/\(share.total)</small>"
@@ -93,11 +94,7 @@ enum CoverageHTML {
     }
 
     private static func source(_ policy: PolicyCoverage) -> String {
-        let text = String(decoding: policy.source.bytes, as: UTF8.self)
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-            Array($0.unicodeScalars)
-        }
-        if lines.last?.isEmpty == true { lines.removeLast() }
+        let lines = CoverageText.lines(of: policy)
         var paints = lines.map { [Paint?](repeating: nil, count: $0.count) }
         var counts: [Int: Int] = [:]
         for part in policy.parts {
@@ -127,7 +124,11 @@ enum CoverageHTML {
             default: "half"
             }
         var title = "evaluated \(site.evaluated)×"
-        if site.isCondition { title += ", true \(site.wasTrue)×, false \(site.wasFalse)×" }
+        if !site.isNode {
+            title += ", passing \(site.wasTrue)×, failing \(site.wasFalse)×"
+        } else if site.isCondition {
+            title += ", true \(site.wasTrue)×, false \(site.wasFalse)×"
+        }
         if site.lack != nil { title += ": " + CoverageText.words(site, of: part) }
         var end = range.end
         if !site.isNode {

@@ -56,12 +56,17 @@ enum CoverageText {
     private static func total(_ name: String, _ rules: Share, _ nodes: Share, _ branches: Share)
         -> String
     {
-        func text(_ share: Share) -> String { "\(fraction(share)) \(Figures.share(share))" }
+        func text(_ share: Share) -> String {
+            share.total == 0 ? "-" : "\(fraction(share)) \(Figures.share(share))"
+        }
         return Figures.left(name, 16) + Figures.left("rules " + text(rules), 26)
             + Figures.left("nodes " + text(nodes), 28) + "branches " + text(branches)
     }
 
-    private static func fraction(_ share: Share) -> String { "\(share.covered)/\(share.total)" }
+    /// Of nothing there is nothing to say.
+    private static func fraction(_ share: Share) -> String {
+        share.total == 0 ? "-" : "\(share.covered)/\(share.total)"
+    }
 
     /// What is lacking, without what lies inside of something that was never evaluated anyway.
     static func lacking(_ part: PolicyCoverage.Part) -> [PolicyCoverage.Site] {
@@ -93,8 +98,7 @@ enum CoverageText {
 
     /// The text with counts at its left and marks under what is lacking.
     static func annotated(_ policy: PolicyCoverage) -> String {
-        let text = String(decoding: policy.source.bytes, as: UTF8.self)
-        let source = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let source = lines(of: policy)
         var lines = ["\(policy.source.path)  (\(head(policy)))"]
         var counts: [Int: Int] = [:]
         var marks: [Int: [(column: Int, length: Int, words: String)]] = [:]
@@ -106,7 +110,7 @@ enum CoverageText {
                 guard let range = site.range else { continue }
                 let line = range.start.line
                 let isOneLine = range.end.line == line
-                let width = line <= source.count ? source[line - 1].unicodeScalars.count : 0
+                let width = line <= source.count ? source[line - 1].count : 0
                 let end = isOneLine ? range.end.column : width + 1
                 marks[line, default: []].append(
                     (range.start.column, max(end - range.start.column, 1), words(site, of: part)))
@@ -115,8 +119,7 @@ enum CoverageText {
         for (index, content) in source.enumerated() {
             let count = counts[index + 1].map { "\($0)×" } ?? ""
             let gutter = Figures.right("\(index + 1)", 5) + Figures.right(count, 7) + " | "
-            if index == source.count - 1, content.isEmpty { break }
-            lines.append(gutter + content)
+            lines.append(gutter + String(String.UnicodeScalarView(content)))
             for mark in marks[index + 1] ?? [] {
                 lines.append(
                     String(repeating: " ", count: gutter.count - 2) + "| "
@@ -125,6 +128,13 @@ enum CoverageText {
             }
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The lines of the policy's file, without their ends.
+    static func lines(of policy: PolicyCoverage) -> [[Unicode.Scalar]] {
+        let text = SourceText(String(decoding: policy.source.bytes, as: UTF8.self))
+        let lines = (1...text.lineStarts.count).map(text.line)
+        return lines.last?.isEmpty == true ? lines.dropLast() : lines
     }
 
     // MARK: JSON

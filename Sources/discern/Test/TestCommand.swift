@@ -58,7 +58,7 @@ enum TestCommand {
         case .loaded(let loaded): set = loaded
         }
         let suite = PolicyTestSuite(set, zones: zones, measures: options.measures) {
-            options.matches("\($0) / \($1) / \($2)")
+            options.matches(policy: $0, section: $1, name: $2)
         }
         var report = suite.report(
             Parallel.map(suite.count, threads: options.jobs) { suite.run($0) })
@@ -140,7 +140,13 @@ struct TestOptions {
         measures = arguments.has("coverage") || annotates || html != nil || threshold != nil
     }
 
-    func matches(_ name: String) -> Bool { text.map { name.contains($0) } ?? true }
+    /// With the policy's version, as results name it, or without.
+    func matches(policy: String, section: String, name: String) -> Bool {
+        guard let text else { return true }
+        return [policy, String(policy.prefix { $0 != "@" })].contains {
+            "\($0) / \(section) / \(name)".contains(text)
+        }
+    }
 }
 
 extension PolicyFiles {

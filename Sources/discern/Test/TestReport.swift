@@ -31,12 +31,28 @@ enum TestReport {
             .flatMap { Layout.beside("       ", verdict($0)) }
     }
 
-    /// A rule of a review-prompt policy that does not pass: `rule: fail, cause, have …, need …`.
+    /// A rule of a review-prompt policy that does not pass:
+    /// `rule: fail, tooSoon, have 1, need at least 7`.
     private static func verdict(_ rule: JSONValue) -> String {
         var text = "\(rule["rule"]?.stringValue ?? "?"): \(rule["result"]?.stringValue ?? "?")"
-        for member in rule.objectValue?.members ?? []
-        where !["rule", "result"].contains(member.key) {
-            text += ", \(member.key) \(member.value.stringValue ?? member.value.text)"
+        if let cause = rule["cause"]?.stringValue { text += ", " + cause }
+        text += amounts(rule)
+        for part in rule["parts"]?.arrayValue ?? [] {
+            let isMet = part["met"]?.boolValue == true
+            text += "; \(part["reason"]?.stringValue ?? "?")\(amounts(part))"
+            text += isMet ? ", met" : ", not met"
+        }
+        if let detail = rule["detail"]?.stringValue { text += "; " + detail }
+        if let clears = rule["clearsAt"]?.stringValue { text += "; passes at " + clears }
+        return text
+    }
+
+    private static func amounts(_ rule: JSONValue) -> String {
+        let words = ["atLeast": "at least", "below": "below", "equal": "exactly"]
+        var text = ""
+        if let have = rule["have"] { text += ", have " + (have.stringValue ?? have.text) }
+        for (key, value) in rule["need"]?.objectValue?.members ?? [] {
+            text += ", need \(words[key] ?? key) " + (value.stringValue ?? value.text)
         }
         return text
     }
