@@ -283,6 +283,14 @@ import TrustInsights
 
     /// The same donations with and without a shadow beside.
     private static func records(shadow: Int?) throws -> [DonationRecord] {
+        try entries(of: told(shadow: shadow)).map { try $0.record(DonationRecord.self) }
+    }
+
+    private static func entries(of stage: Stage) throws -> [LedgerEntry] {
+        try stage.entries().filter { $0.envelope.kind == "donation" }
+    }
+
+    private static func told(shadow: Int?) throws -> Stage {
         let stage = try Stage()
         let model = "models/coached-scorecard.yaml"
         let loads = [
@@ -311,8 +319,70 @@ import TrustInsights
                     salt: Story.salt(1, donation.key.count))
             ])
         }
-        return try stage.entries().filter { $0.envelope.kind == "donation" }
-            .map { try $0.record(DonationRecord.self) }
+        return stage
+    }
+
+    /// The comparison counts what the records say.
+    @Test func theComparisonCountsAsksAndHolds() throws {
+        let stage = try Self.told(shadow: 2)
+        let records = try Self.entries(of: stage).map { try $0.record(DonationRecord.self) }
+        func compare(_ policy: String?, examples: Int) throws -> [ReviewShadowReport] {
+            var options = Backtest.Options(tenant: Stage.sandbox)
+            options.examples = examples
+            let comparison = ShadowComparison(of: policy, options)
+            try LedgerFile(folder: stage.folder.path).donations(of: Stage.sandbox) {
+                sequence, payload in
+                let donation = try JSONReader.withCursor(payload) {
+                    try RecordedDonation($0, sequence: sequence)
+                }
+                if let donation { comparison.take(donation) }
+            }
+            return comparison.finishReviews()
+        }
+        func count(_ asked: Bool, _ wouldAsk: Bool) -> Int64 {
+            Int64(
+                records.count {
+                    ($0.grant != nil) == asked && $0.shadowPolicy?.wouldAsk == wouldAsk
+                })
+        }
+        let report = try #require(try compare(nil, examples: 1).first)
+        #expect(report.policy.text == "transcripts-review@2")
+        #expect(report.donations == 5 && report.refused == 0)
+        #expect(report.asked == count(true, true) && report.newlyHeld == count(true, false))
+        #expect(report.newlyAsked == count(false, true) && report.held == count(false, false))
+        #expect(report.newlyAsked > 0 && report.held > 0)
+        #expect(report.examples.count { $0.isAsked } == 1)
+        #expect(try compare("transcripts-review@2", examples: 0).first?.examples.isEmpty == true)
+        #expect(try compare("transcripts-review@1", examples: 0).isEmpty)
+    }
+
+    /// A reason that only the acting policy knows.
+    @Test func whatTheShadowDoesNotKnowIsToldAndHoldsNothingUp() throws {
+        let stage = try Stage()
+        let model = "models/coached-scorecard.yaml"
+        var other = try Stage.review(2, atLeast: 1)
+        other.text = other.text.replacing(#/ +activeDay: .*\n/#, with: "")
+        let loads = [
+            try Stage.load([model, "transcripts-review.yaml"]), try Stage.load([model], [other]),
+        ]
+        let commands =
+            loads.map { AdministrationCommand.loadPolicies($0) } + [
+                .activate(
+                    ActivateCommand(
+                        reference: "transcripts-review@2", isShadow: true, reason: "trial"))
+            ]
+        for command in commands {
+            _ = stage.perform([
+                Submission(tenant: nil, actor: "o", command: .administer(command))
+            ])
+        }
+        let reply = stage.perform([
+            Submission(tenant: Stage.sandbox, actor: "k", command: stage.donate("d", "activeDay"))
+        ])
+        #expect(reply.first?.refusal == nil)
+        let record = try #require(try Self.entries(of: stage).first).record(DonationRecord.self)
+        #expect(record.isCounted)
+        #expect(record.shadowPolicy?.refused != nil && record.shadowPolicy?.wouldAsk == false)
     }
 
     @Test func caseT29_aReviewPolicyInShadowNeverActs() throws {

@@ -116,7 +116,7 @@ extension JSONCursor {
     fileprivate var pseudonym: Pseudonym? { withText { Pseudonym(hexadecimal: $0) } ?? nil }
 
     /// A policy or model; the one given where that has the same digest.
-    fileprivate func reference(like known: VersionReference?) -> VersionReference? {
+    func reference(like known: VersionReference?) -> VersionReference? {
         guard let digest = self["digest"] else { return nil }
         if let known, digest.isText(known.digest) { return known }
         guard let name = self["name"]?.string, let version = self["version"]?.int,

@@ -21,6 +21,7 @@ public final class ShadowComparison {
     private let options: Backtest.Options
     private let policy: String?
     private var comparisons: [Source: Comparison] = [:]
+    private var reviews: [VersionReference: ReviewShadowReport] = [:]
     private var labels: [Identifier: [Label]] = [:]
     private var latest: Instant?
 
@@ -33,15 +34,28 @@ public final class ShadowComparison {
     /// Takes one recorded evaluation, read with its shadows, in the order of the ledger.
     public func take(_ record: RecordedEvaluation) {
         latest = latest.map { max($0, record.receivedAt) } ?? record.receivedAt
-        guard options.since.map({ record.receivedAt >= $0 }) ?? true,
-            options.until.map({ record.receivedAt <= $0 }) ?? true
-        else { return }
+        guard isInPeriod(record.receivedAt) else { return }
         if let output = record.shadowOutput {
             compare(record, with: output, Source(policy: record.policy, isWhole: false))
         }
         if let shadow = record.shadowPolicy {
             compare(record, with: shadow.output, Source(policy: shadow.policy, isWhole: true))
         }
+    }
+
+    /// Takes one recorded donation.
+    public func take(_ donation: RecordedDonation) {
+        guard isInPeriod(donation.receivedAt), isMeant(donation.shadow) else { return }
+        reviews[donation.shadow, default: ReviewShadowReport(policy: donation.shadow)]
+            .add(donation, examples: options.examples)
+    }
+
+    private func isInPeriod(_ instant: Instant) -> Bool {
+        options.since.map { instant >= $0 } ?? true && options.until.map { instant <= $0 } ?? true
+    }
+
+    private func isMeant(_ reference: VersionReference) -> Bool {
+        policy == nil || policy == reference.name || policy == reference.text
     }
 
     /// Takes one recorded label.
@@ -53,9 +67,16 @@ public final class ShadowComparison {
     private func compare(
         _ record: RecordedEvaluation, with output: DecisionOutput, _ source: Source
     ) {
-        if let policy, policy != source.policy.name, policy != source.policy.text { return }
+        guard isMeant(source.policy) else { return }
         comparisons[source, default: Comparison(report: ShadowReport(source: source))].add(
             record, output)
+    }
+
+    /// What was found of review policies, by name and version.
+    public func finishReviews() -> [ReviewShadowReport] {
+        reviews.values.sorted {
+            ($0.policy.name, $0.policy.version) < ($1.policy.name, $1.policy.version)
+        }
     }
 
     /// What was found, by source: whole policies first, by name and version. Labels count as they

@@ -12,8 +12,8 @@ extension TestEvidence {
                 $0.policy.reference == policy.reference && $0.source.digest == reference.digest
             })
         else { return nil }
-        let suite = PolicyTestSuite(set, zones: zones, measures: true) { name, _, _ in
-            name == reference.name
+        let suite = PolicyTestSuite(set, zones: zones, measures: true) { tested, _, _ in
+            tested == policy.reference
         }
         let report = suite.run()
         let results = report.results.filter { $0.policy == policy.reference }

@@ -69,6 +69,7 @@ enum BacktestCommand {
                 switch entry {
                 case .evaluation(let record): judging.time { backtest.take(record) }
                 case .label(let record, let sequence): backtest.take(record, sequence: sequence)
+                case .donation: break
                 }
                 taken += 1
                 if taken & 0xFFF == 0 { progress.show("\(Figures.grouped(taken)) entries") }

@@ -36,10 +36,12 @@ extension RecordedStream {
 
 extension Backtest.Options {
     /// What was asked for.
-    init(_ arguments: Arguments, _ stream: RecordedStream) throws {
+    init(
+        _ arguments: Arguments, _ stream: RecordedStream, kinds: [RecordKind] = [.evaluation]
+    ) throws {
         self.init(
             tenant: try stream.tenant(
-                app: arguments["app"], environment: arguments["environment"]))
+                app: arguments["app"], environment: arguments["environment"], kinds: kinds))
         since = try arguments.time("since")
         until = try arguments.time("until")
         examples = try arguments.number("examples", in: 0...1_000) ?? 3
