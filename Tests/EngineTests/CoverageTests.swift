@@ -96,6 +96,18 @@ import Time
         #expect(Self.lacks(coverage)["a / b > 1"] == "never true or false")
     }
 
+    /// Without an environment nothing is known of types.
+    @Test func aConditionIsOneOfWhateverType() throws {
+        let coverage = try Self.plain(
+            "name: p\nrule: {match: [{condition: a.b, output: '1'}, {condition: 'true', output: '2'}]}",
+            inputs: ["a: {value: {b: true}}"])
+        #expect(coverage.branches == .init(covered: 1, total: 2))
+        #expect(
+            Self.lacks(coverage) == [
+                "a.b": "never false", "true": "never evaluated", "2": "never evaluated",
+            ])
+    }
+
     @Test func aVariableThatNothingReadIsNotSeen() throws {
         let policy = """
             name: p

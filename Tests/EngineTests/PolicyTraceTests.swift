@@ -78,6 +78,32 @@ import Time
         #expect(trace.rules[2].cause?.contains("`onMissing` says match") == true)
     }
 
+    /// The traced form must say what the usual one decided by.
+    @Test func whatIsShownIsWhatWasDecidedBy() throws {
+        let load = PolicyLoader().load(
+            try Shipped.files().map { PolicyLoader.File(path: $0.path, bytes: $0.bytes) })
+        let set = try #require(load.set)
+        var compared = 0
+        for case .trust(let tests) in set.tests {
+            guard case .trust(let policy)? = set.policy(tests.policy) else { continue }
+            let trial = Trial(policy, in: set)
+            for test in tests.sections.flatMap(\.tests) {
+                for rule in trial.trace(of: try trial.judge(test)).rules {
+                    guard let condition = rule.condition else { continue }
+                    switch rule.verdict {
+                    case "matched" where rule.missing.isEmpty:
+                        #expect(condition.values == ["true"], "\(test.name): \(rule.name)")
+                    case "notMatched":
+                        #expect(condition.values == ["false"], "\(test.name): \(rule.name)")
+                    default: #expect(condition.isError || !condition.isEvaluated)
+                    }
+                    compared += 1
+                }
+            }
+        }
+        #expect(compared > 200)
+    }
+
     @Test func aMacroShowsTheValueOfEachRound() throws {
         let trace = try Self.trace(
             """

@@ -87,11 +87,11 @@ extension PolicyCoverage {
             let count = index < own.counts.count ? own.counts[index] : (0, 0)
             part.sites.append(verdict(text, item.position, count.0, count.1))
         }
-        for (_, index) in item.expressions {
+        for (role, index) in item.expressions {
             let expression = traced.expressions[index]
             let ast = expression.program.ast
             let seen = hits.nodes[index] ?? [:]
-            for site in ExpressionSites(expression.program).sites {
+            for site in ExpressionSites(expression.program, role).sites {
                 let node = seen[site.node] ?? CoverageHits.NodeHits()
                 part.sites.append(
                     Site(

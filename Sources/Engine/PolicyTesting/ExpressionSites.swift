@@ -14,10 +14,12 @@ struct ExpressionSites: Sendable {
     private(set) var sites: [Site] = []
     private let ast: AST
 
-    init(_ program: Program) {
+    /// A condition counts as one whatever the checker knows of its type.
+    init(_ program: Program, _ role: TracedPolicy.Role) {
         ast = program.ast
-        let type = ast[program.root].type
-        visit(program.root, isCondition: type.isBool, isChoice: true)
+        let isCondition = role == .condition || role == .when
+        visit(
+            program.root, isCondition: isCondition || ast[program.root].type.isBool, isChoice: true)
     }
 
     private mutating func visit(_ id: AST.NodeID, isCondition: Bool, isChoice: Bool = false) {

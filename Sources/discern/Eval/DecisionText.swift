@@ -43,6 +43,14 @@ enum DecisionText {
         return lines
     }
 
+    private static func words(_ force: ForcedResult) -> String {
+        switch force {
+        case .outcome(let outcome): "the outcome \(outcome.rawValue)"
+        case .evaluationError(let code): "the error \(code.rawValue)"
+        case .insightError(let error): "the insight's error \(error.rawValue)"
+        }
+    }
+
     private static func words(_ note: String) -> String {
         switch note {
         case "blockNeedsOtherEvidence": "not blocked: an insight is not enough for that"
@@ -58,10 +66,16 @@ enum DecisionText {
             text +=
                 ": score \(Figures.places(score)), medium from \(model.medium), high from \(model.high)"
         }
-        if let model = record.model { text += ", by \(model.name)@\(model.version)" }
+        // A stated or forced outcome is not the model's.
+        if let model = record.model, !acting.contributions.isEmpty {
+            text += ", by \(model.name)@\(model.version)"
+        }
         var lines = Layout.beside(head("outcome"), text)
         if let cause = acting.degraded {
             lines += Layout.beside(head(""), "degraded: \(cause)")
+        }
+        if let force = record.force {
+            lines += Layout.beside(head(""), "forced by the request: \(words(force))")
         }
         if record.isRefused {
             lines += Layout.beside(
