@@ -26,11 +26,35 @@ extension RecordedStream {
             if path != "-", access(path, R_OK) != 0 {
                 throw UsageError("--stream: \(path): \(String(cString: strerror(errno)))")
             }
+            if path == "-" { try Self.makeInputRereadable() }
             self = .file(path: path)
             return
         }
         try DataAccess.requireDatabase(arguments)
         self = .folder(try LedgerFile(folder: DataAccess.folder(arguments)))
+    }
+}
+
+extension RecordedStream {
+    /// A stream is read twice, to find the apps in it and then for one of them. What comes through
+    /// a pipe is put into a file without a name first, which then is standard input.
+    private static func makeInputRereadable() throws {
+        guard lseek(STDIN_FILENO, 0, SEEK_CUR) < 0 else { return }
+        guard let file = tmpfile() else { throw inputFault }
+        defer { fclose(file) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw inputFault }
+            if count == 0 { break }
+            guard fwrite(buffer, 1, count, file) == count else { throw inputFault }
+        }
+        guard fflush(file) == 0, dup2(fileno(file), STDIN_FILENO) >= 0 else { throw inputFault }
+    }
+
+    private static var inputFault: Fault {
+        Fault(description: "standard input: \(String(cString: strerror(errno)))")
     }
 }
 

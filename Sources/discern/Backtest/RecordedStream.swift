@@ -177,6 +177,7 @@ enum RecordedStream {
             throw Fault(description: "\(path): \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
+        if path == "-" { lseek(descriptor, 0, SEEK_SET) }
         var pending: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var number = 0
