@@ -41,11 +41,26 @@ public final class LedgerFile {
         return found
     }
 
+    /// Hands the payloads of an app's donations to `body`, in ledger order. Erased ones are left
+    /// out.
+    public func donations(
+        of tenant: Tenant, _ body: (_ sequence: Int64, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try payloads(of: tenant, .donation, .donation) { sequence, _, payload in
+            try body(sequence, payload)
+        }
+    }
+
     /// Hands the payloads of an app's evaluations and labels to `body`, in ledger order. Erased
     /// ones are left out.
     public func evaluationsAndLabels(
         of tenant: Tenant,
         _ body: (_ sequence: Int64, _ isLabel: Bool, UnsafeRawBufferPointer) throws -> Void
+    ) throws { try payloads(of: tenant, .evaluation, .label, body) }
+
+    private func payloads(
+        of tenant: Tenant, _ first: RecordKind, _ second: RecordKind,
+        _ body: (_ sequence: Int64, _ isSecond: Bool, UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let statement = try connection.prepare(
             """
@@ -54,8 +69,8 @@ public final class LedgerFile {
             """)
         statement.bind(1, tenant.app)
         statement.bind(2, tenant.environment.rawValue)
-        statement.bind(3, RecordKind.evaluation.rawValue)
-        statement.bind(4, RecordKind.label.rawValue)
+        statement.bind(3, first.rawValue)
+        statement.bind(4, second.rawValue)
         defer { statement.reset() }
         while try statement.step() {
             try statement.withBytes(2) { payload in

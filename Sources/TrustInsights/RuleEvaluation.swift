@@ -133,7 +133,10 @@ private struct RuleRun {
         for match in block.matches where match.condition != nil || block.strategy == .firstMatch {
             let isShadow = inShadow || match.mode == .shadow
             let isDecided = block.strategy == .firstMatch && result.acting != nil
-            if isDecided, !isShadow { continue }
+            if isDecided, !isShadow {
+                lookIntoShadow(of: match, &activation)
+                continue
+            }
             merge(
                 evaluate(match, isShadow: isShadow, &activation), into: &result,
                 strategy: block.strategy)
@@ -169,13 +172,46 @@ private struct RuleRun {
     ) -> BlockResult {
         let verdict = verdict(of: match, isShadow: isShadow, &activation)
         verdicts[match.index] = verdict
-        guard verdict.isMatch else { return BlockResult() }
+        guard verdict.isMatch else {
+            if case .block(let block) = match.action { doNotEnter(block, inShadow: isShadow) }
+            return BlockResult()
+        }
         switch match.action {
         case .block(let block):
             return evaluate(block, inShadow: isShadow, &activation)
         case .output(let output):
             let ruling = ruling(of: match, output: output, &activation)
             return BlockResult(acting: isShadow ? nil : ruling, would: ruling)
+        }
+    }
+
+    /// Shadow rules in a block that was not reached, since an earlier rule decided, are evaluated
+    /// all the same. The block itself stays not reached, and whether it would have been entered
+    /// touches nothing else.
+    private mutating func lookIntoShadow(of match: Match, _ activation: inout Activation) {
+        guard case .block(let block) = match.action, block.holdsShadow else { return }
+        let failuresBefore = failures.count
+        let isEntered = verdict(of: match, isShadow: true, &activation).isMatch
+        failures.removeSubrange(failuresBefore...)
+        guard isEntered else { return doNotEnter(block, inShadow: false) }
+        // Defaults of `strictest` count only where nothing else does: there is nothing to see.
+        for inner in block.matches where inner.condition != nil || block.strategy == .firstMatch {
+            if inner.mode == .shadow {
+                _ = evaluate(inner, isShadow: true, &activation)
+            } else {
+                lookIntoShadow(of: inner, &activation)
+            }
+        }
+    }
+
+    /// The condition of a shadow rule is that of the blocks around it and its own together: where
+    /// a block's does not hold, the rules in shadow in it do not match.
+    private mutating func doNotEnter(_ block: RuleBlock, inShadow: Bool) {
+        guard inShadow || block.holdsShadow else { return }
+        for match in block.matches {
+            let isShadow = inShadow || match.mode == .shadow
+            if isShadow { verdicts[match.index] = .notMatched }
+            if case .block(let nested) = match.action { doNotEnter(nested, inShadow: isShadow) }
         }
     }
 

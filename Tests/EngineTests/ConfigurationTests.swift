@@ -13,6 +13,11 @@ import TrustInsights
         configuration.evaluationsPerDay = random.maybe {
             Int64.random(in: 1...Int64.max, using: &$0)
         }
+        if random.flip() {
+            configuration.guards.ruleCoverage = random.pick([0, 0.5, 1, 0.1 + 0.2])
+            configuration.guards.branchCoverage = random.pick([0, 0.8, 1])
+            configuration.guards.shadowEvaluations = Int64.random(in: 0...1_000, using: &random)
+        }
         configuration.debt.minimum = Int64.random(in: 1...Int64.max, using: &random)
         configuration.debt.period = random.duration()
         configuration.debt.share = random.pick([0, 0.05, 1, 0.1 + 0.2])
@@ -50,6 +55,11 @@ import TrustInsights
         #expect(defaults.debt.period == .days(30))
         #expect(defaults.debt.suspendAfter == .hours(24))
         #expect(!defaults.debt.warnOnly)
+        #expect(defaults.guards.ruleCoverage == 1)
+        #expect(defaults.guards.branchCoverage == 0.8)
+        #expect(defaults.guards.shadowEvaluations == 1)
+        // Digests from before there were guards hold.
+        #expect(defaults.json["guards"] == nil)
     }
 
     private static let accepted: [JSONValue] = [
@@ -66,6 +76,9 @@ import TrustInsights
     private static let refused: [(JSONValue, String, Refusal.Code)] = [
         ([], "", .invalidValue), ("x", "", .invalidValue), (nil, "", .invalidValue),
         (["evaluationsPerDay": 0], "/evaluationsPerDay", .invalidValue),
+        (["guards": ["ruleCoverage": 1.1]], "/guards/ruleCoverage", .invalidValue),
+        (["guards": ["shadowEvaluations": -1]], "/guards/shadowEvaluations", .invalidValue),
+        (["guards": ["tests": 1]], "/guards/tests", .unknownField),
         (["evaluationsPerDay": -1], "/evaluationsPerDay", .invalidValue),
         (["evaluationsPerDay": 1.5], "/evaluationsPerDay", .invalidValue),
         (["evaluationsPerDay": "1"], "/evaluationsPerDay", .invalidValue),

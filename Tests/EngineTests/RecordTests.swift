@@ -101,8 +101,34 @@ import TrustInsights
         configuration.configuration = ConfigurationTests.random(&random)
         #expect(try again(configuration) == configuration, "seed \(seed)")
 
-        let activation = try activation(&random)
+        var activation = try activation(&random)
         #expect(try again(activation) == activation, "seed \(seed)")
+        activation.check = GuardCheck(
+            allow: PolicyGuard.allCases.filter { _ in random.flip() },
+            tests: random.maybe { random in
+                TestEvidence(
+                    passed: Int64.random(in: 0...9, using: &random), failed: 1,
+                    firstFailure: random.maybe { $0.text() }, digest: random.text(),
+                    rules: .init(1, of: 2), branches: .init(3, of: 4))
+            })
+        activation.check?.judged = 7
+        activation.check?.overridden = PolicyGuard.allCases.filter { _ in random.flip() }
+        #expect(try again(activation) == activation, "seed \(seed)")
+
+        var deactivation = try read(
+            DeactivationRecord.self,
+            #"{"command":{"policy":"p","reason":""},"result":{"changes":[]}}"#)
+        deactivation.policy = random.text()
+        deactivation.isShadow = random.flip()
+        deactivation.changes = try changes(&random)
+        #expect(try again(deactivation) == deactivation, "seed \(seed)")
+
+        var rollback = try read(
+            RollbackRecord.self,
+            #"{"command":{"policy":"p","reason":""},"result":{"changes":[]}}"#)
+        rollback.reason = random.text()
+        rollback.changes = try changes(&random)
+        #expect(try again(rollback) == rollback, "seed \(seed)")
 
         var policies = try read(PoliciesRecord.self, #"{"command":{},"result":{}}"#)
         policies.files = random.some(of: 0...3) { .init(path: $0.text(), source: $0.text()) }
@@ -111,6 +137,33 @@ import TrustInsights
         }
         policies.faults = random.some(of: 0...2) { $0.text() }
         #expect(try again(policies) == policies, "seed \(seed)")
+    }
+
+    private func changes(_ random: inout SeededGenerator) throws -> [ActingChange] {
+        var change = try read(
+            RollbackRecord.self,
+            """
+            {"command":{"policy":"p","reason":""},
+            "result":{"changes":[{"from":{"digest":"d","name":"n","version":1}}]}}
+            """
+        ).changes[0]
+        return random.some(of: 0...3) { random in
+            change.category = random.maybe { $0.pick(Policies.Category.allCases) }
+            change.from = random.reference()
+            change.to = random.maybe { $0.reference() }
+            return change
+        }
+    }
+
+    /// Entries from before there were guards.
+    @Test func anActivationWithoutGuardsReadsAndWritesTheSame() throws {
+        let text =
+            #"{"command":{"kind":"trust","policy":{"digest":"d","name":"n","version":1},"reason":"r"}}"#
+        let record = try read(ActivationRecord.self, text)
+        #expect(record.check == nil)
+        var writer = JSONWriter()
+        record.write(to: &writer)
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == text)
     }
 
     private func activation(_ random: inout SeededGenerator) throws -> ActivationRecord {

@@ -153,6 +153,53 @@ import TrustInsights
         #expect(without.shadowDecision == nil)
     }
 
+    private static let nested = """
+        match:
+          - id: decides
+            condition: attributes.b > 0
+            output: {friction: reduced}
+          - id: outer
+            condition: 10 / attributes.a > 0
+            rule:
+              match:
+                - id: trial
+                  condition: attributes.b < 2
+                  output: {friction: increased, steps: [warn]}
+                  mode: shadow
+                - id: deep
+                  condition: attributes.a > 4
+                  mode: shadow
+                  rule:
+                    match:
+                      - id: deepest
+                        output: {friction: increased, steps: [stepUp]}
+                - id: inner
+                  output: {friction: increased, steps: [manualReview]}
+          - id: default
+            output: {friction: unchanged}
+        """
+
+    /// Where an earlier rule decided, and where the block is not entered.
+    @Test(arguments: [
+        // a, b, letters of decides, outer, trial, deep, deepest, inner, default; acting, would
+        (1 as Int64, 0 as Int64, "nmmnnms", "inner", "trial"),
+        (5, 0, "nmmmmms", "inner", "trial"), (11, 0, "nnnnnsm", "default", "default"),
+        (1, 1, "msmnnss", "decides", "decides"), (5, 2, "msnmmss", "decides", "decides"),
+        (11, 1, "msnnnss", "decides", "decides"), (0, 1, "msmnnss", "decides", "decides"),
+    ])
+    func caseT29_nestedShadowRulesAreAlwaysEvaluated(
+        a: Int64, b: Int64, letters: String, acting: String, would: String
+    ) throws {
+        let judgement = try PolicyBench(Self.nested)
+            .judge(["attributes.a": .int(a), "attributes.b": .int(b)])
+        #expect(judgement.letters == letters)
+        #expect(judgement.rules == [acting])
+        #expect(judgement.shadowDecision?.reasons.map(\.rule) == [would])
+        // Looking into a block that is not reached touches nothing, its errors included.
+        #expect(judgement.failures.isEmpty)
+        #expect(!judgement.ruleFailed)
+    }
+
     @Test func theirErrorsTouchNothing() throws {
         let bench = try PolicyBench(
             """

@@ -211,6 +211,14 @@ extension Scenarios {
             let report = try JSONReader.parse(Array(run.output.utf8))
             #expect(report["judged"] == 4000)
             #expect(report["otherOutput"] == 0)
+            // Through a pipe, which can be read only once.
+            let piped = try Program.run(
+                [
+                    "-c",
+                    "cat '\(stream)' | '\(Program.path)' backtest '\(candidate.path)' "
+                        + "--stream - -f json",
+                ], of: "/bin/sh")
+            #expect(piped.output == run.output, "\(piped.errors)")
         }
 
         @Test(arguments: [

@@ -38,6 +38,12 @@ import TrustInsights
         #expect(evaluations.contains { $0.force != nil })
         #expect(evaluations.contains { $0.shadowPolicy != nil })
         #expect(evaluations.contains { $0.results.count == 4 })
+        let donations = try entries.filter { $0.envelope.kind == "donation" }
+            .map { try $0.record(DonationRecord.self) }
+        #expect(donations.count { $0.shadowPolicy != nil } == 2)
+        let activations = try entries.filter { $0.envelope.kind == "activation" }
+            .map { try $0.record(ActivationRecord.self) }
+        #expect(activations.contains { $0.check?.overridden.contains(.failingTests) == true })
         #expect(Set(evaluations.map(\.policy.version)) == [2, 3, 4])
         #expect(Set(evaluations.map { $0.acting.outcome }) == [.unknown, .medium, .high])
         let labels = try entries.filter { $0.envelope.kind == "label" }

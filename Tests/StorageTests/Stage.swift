@@ -200,6 +200,19 @@ final class Stage {
             try #require(load.set, "\(load.rendered())"), activates: activates)
     }
 
+    /// The shipped review policy in another version, that needs other counts.
+    static func review(_ version: Int, atLeast: Int) throws -> (path: String, text: String) {
+        let name = "transcripts-review.yaml"
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "Policies/\(name)"), encoding: .utf8)
+        return (
+            name,
+            text.replacing("version: 1\n", with: "version: \(version)\n")
+                .replacing("{atLeast: 3}", with: "{atLeast: \(atLeast)}")
+        )
+    }
+
     /// The shipped payment policy in another version, with another limit, under the same path
     /// or another.
     static func payments(_ version: Int, limit: Int = 2000, path: String? = nil) throws -> (

@@ -340,18 +340,21 @@ struct Story {
                     nil,
                     .administer(
                         .activate(
-                            reference: "transcripts-payments@4", isShadow: true, reason: "trial"))
+                            ActivateCommand(
+                                reference: "transcripts-payments@4", isShadow: true,
+                                reason: "trial")))
                 ),
                 (
                     Stage.other,
                     .administer(
                         .activate(
-                            reference: "transcripts-payments@2", isShadow: false,
-                            reason: "only \"here\"\n"))
+                            ActivateCommand(
+                                reference: "transcripts-payments@2", reason: "only \"here\"\n",
+                                allow: [.untested, .noShadow])))
                 ),
                 (
                     nil,
-                    .administer(.activate(reference: "nobody@1", isShadow: false, reason: ""))
+                    .administer(.activate(ActivateCommand(reference: "nobody@1", reason: "")))
                 ),
             ]
         }
@@ -360,6 +363,52 @@ struct Story {
                 (Stage.sandbox, stage.evaluate("p4", device: 0.2)),
                 (Stage.other, stage.evaluate("p1", "anna", Stage.other, device: 0.2)),
                 (Stage.production, stage.evaluate("p1", "anna", Stage.production, device: 0.2)),
+            ]
+        }
+        let review = try Stage.load([], [try Stage.review(2, atLeast: 9)])
+        operate("another review policy") { _ in [.loadPolicies(review)] }
+        then("in shadow, too") { stage in
+            [
+                (
+                    nil,
+                    .administer(
+                        .activate(
+                            ActivateCommand(
+                                reference: "transcripts-review@2", isShadow: true, reason: "?")))
+                ), (Stage.sandbox, stage.donate("s1", "finishedTranscript", "shadowed")),
+                (Stage.sandbox, stage.donate("s2", "exportedVideo", "shadowed", minutes: 7)),
+                (Stage.sandbox, stage.donate("s1", "finishedTranscript", "shadowed")),
+            ]
+        }
+        then("less of it") { _ in
+            let activate = { (reference: String, isShadow: Bool, allow: [PolicyGuard]) in
+                Command.administer(
+                    .activate(
+                        ActivateCommand(
+                            reference: reference, isShadow: isShadow, reason: "a try",
+                            allow: allow,
+                            tests: TestEvidence(
+                                passed: 3, failed: 1, firstFailure: "a_test.yaml:7 s / t",
+                                digest: "d", rules: .init(2, of: 3), branches: .init(1, of: 1)))))
+            }
+            let deactivate = { (policy: String, isShadow: Bool) in
+                Command.administer(
+                    .deactivate(policy: policy, isShadow: isShadow, reason: "enough"))
+            }
+            let rollBack = Command.administer(
+                .rollBack(policy: "transcripts-payments", reason: "too strict"))
+            return [
+                // Refused by its guards, and then let act in spite of them.
+                (nil, activate("transcripts-payments@4", false, [.failingTests])),
+                (nil, activate("transcripts-payments@4", false, PolicyGuard.allCases)),
+                (nil, rollBack), (nil, rollBack), (nil, rollBack), (nil, rollBack),
+                (Stage.other, rollBack), (Stage.other, rollBack),
+                (nil, activate("transcripts-payments@4", true, [])),
+                (nil, deactivate("transcripts-payments@4", true)),
+                (Stage.other, activate("transcripts-payments@4", false, PolicyGuard.allCases)),
+                (Stage.other, deactivate("transcripts-payments", false)),
+                (Stage.other, deactivate("transcripts-payments", false)),
+                (nil, deactivate("transcripts-review", false)),
             ]
         }
     }

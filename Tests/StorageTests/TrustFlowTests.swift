@@ -304,7 +304,9 @@ import TrustInsights
         let before = try #require(
             service.perform(service.evaluation("r1", device: DeviceResult(value: 0.1))).evaluation)
         #expect(before.record.shadowPolicy == nil)
-        service.administer(.activate(reference: "strict@1", isShadow: true, reason: "trial"))
+        service.administer(
+            .activate(
+                ActivateCommand(reference: "strict@1", isShadow: true, reason: "trial")))
         let record = try #require(
             service.perform(service.evaluation("r2", device: DeviceResult(value: 0.1))).evaluation
         ).record
@@ -318,7 +320,9 @@ import TrustInsights
         #expect(replayed.record == record)
         // Naming the acting policy as shadow takes the shadow out.
         service.administer(
-            .activate(reference: "transcripts-payments@3", isShadow: true, reason: "enough"))
+            .activate(
+                ActivateCommand(
+                    reference: "transcripts-payments@3", isShadow: true, reason: "enough")))
         let after = service.perform(service.evaluation("r3", device: DeviceResult(value: 0.1)))
         #expect(after.evaluation?.record.shadowPolicy == nil)
     }

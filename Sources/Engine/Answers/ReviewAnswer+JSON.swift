@@ -19,6 +19,7 @@ extension DonationRecord {
             object["missing"] = .array(missing.map { .string($0) })
         }
         object["policy"] = policy.json
+        object["shadowPolicy"] = shadowPolicy?.answer
         object["receivedAt"] = .string(receivedAt.rfc3339)
         return .object(object)
     }

@@ -32,6 +32,9 @@ public enum BacktestLabel: String, Sendable, CaseIterable {
 public struct BacktestReport: Sendable {
     /// Evaluations of one label, by what was decided then and what the candidate decides.
     public struct Row: Sendable, Equatable {
+        /// Nothing yet.
+        public init() {}
+
         /// Let through then, and now.
         public var letThrough: Int64 = 0
         /// Let through then; the candidate raises friction.
@@ -169,15 +172,7 @@ public struct BacktestReport: Sendable {
     public func row(_ label: BacktestLabel) -> Row { rows[label] ?? Row() }
 
     /// All rows of labels that count, together.
-    public var total: Row {
-        BacktestLabel.allCases.reduce(into: Row()) { sum, label in
-            let row = row(label)
-            sum.letThrough += row.letThrough
-            sum.newlyHeld += row.newlyHeld
-            sum.newlyLetThrough += row.newlyLetThrough
-            sum.held += row.held
-        }
-    }
+    public var total: Row { rows.total }
 
     /// People who were interrupted at least once, then.
     public var peopleInterruptedThen: Int { peopleHeldThen.count }
@@ -193,6 +188,18 @@ public struct BacktestReport: Sendable {
     public var peoplePerFraud: Double? {
         guard moreFraudHeld > 0 else { return nil }
         return Double(peopleInterruptedNow - peopleInterruptedThen) / Double(moreFraudHeld)
+    }
+}
+
+extension [BacktestLabel: BacktestReport.Row] {
+    /// All rows together.
+    public var total: BacktestReport.Row {
+        values.reduce(into: BacktestReport.Row()) { sum, row in
+            sum.letThrough += row.letThrough
+            sum.newlyHeld += row.newlyHeld
+            sum.newlyLetThrough += row.newlyLetThrough
+            sum.held += row.held
+        }
     }
 }
 

@@ -22,6 +22,10 @@ public struct RecordedEvaluation: Sendable {
     var model: VersionReference?
     var policy: VersionReference
     var output: DecisionOutput
+    /// What would have been put out had the policy's shadow rules acted.
+    var shadowOutput: DecisionOutput?
+    /// What a policy in shadow would have put out.
+    var shadowPolicy: (policy: VersionReference, output: DecisionOutput)?
 }
 
 /// Reads recorded evaluations out of payloads, and only the parts that matter: a year of them is
@@ -30,9 +34,11 @@ public struct RecordedEvaluationReader {
     /// Records in a row mostly name the same policy and model.
     private var policy: VersionReference?
     private var model: VersionReference?
+    private var shadow: VersionReference?
+    private let readsShadows: Bool
 
-    /// A reader.
-    public init() {}
+    /// A reader; of what ran in shadow as well, if asked to.
+    public init(readsShadows: Bool = false) { self.readsShadows = readsShadows }
 
     /// Reads the payload of an entry of kind ``RecordKind/evaluation``.
     public mutating func read(_ payload: JSONCursor, sequence: Int64) throws(CorruptEntry)
@@ -74,7 +80,7 @@ public struct RecordedEvaluationReader {
             guard let value = value.recorded else { throw corrupt(name) }
             attributes.append(RecordedAttribute(name: name, value: value))
         }
-        return RecordedEvaluation(
+        var record = RecordedEvaluation(
             evaluationID: id, subject: subject, receivedAt: receivedAt, category: category,
             attributes: attributes, device: command["device"]?["value"]?.double,
             authorization: status, authorizationEndsAt: result["authorizationEndsAt"]?.instant,
@@ -84,6 +90,16 @@ public struct RecordedEvaluationReader {
                 score: acting["score"]?.double, modelVersion: "",
                 degraded: acting["degraded"]?.string),
             model: model, policy: policy, output: output)
+        guard readsShadows else { return record }
+        record.shadowOutput = result["shadowDecision"]?.output
+        if let judged = result["shadowPolicy"] {
+            guard let policy = judged["policy"]?.reference(like: shadow),
+                let output = judged["decision"]?.output
+            else { throw corrupt("shadowPolicy") }
+            shadow = policy
+            record.shadowPolicy = (policy, output)
+        }
+        return record
     }
 }
 
@@ -100,7 +116,7 @@ extension JSONCursor {
     fileprivate var pseudonym: Pseudonym? { withText { Pseudonym(hexadecimal: $0) } ?? nil }
 
     /// A policy or model; the one given where that has the same digest.
-    fileprivate func reference(like known: VersionReference?) -> VersionReference? {
+    func reference(like known: VersionReference?) -> VersionReference? {
         guard let digest = self["digest"] else { return nil }
         if let known, digest.isText(known.digest) { return known }
         guard let name = self["name"]?.string, let version = self["version"]?.int,

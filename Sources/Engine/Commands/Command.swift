@@ -197,6 +197,43 @@ public enum AdministrationCommand: Sendable {
     case configure(Configuration, zones: String)
     /// Candidates that were checked, or the faults for which a load failed.
     case loadPolicies(CandidateLoad)
-    /// Let a candidate act. The reference is `name@version`.
-    case activate(reference: String, isShadow: Bool, reason: String)
+    /// Let a candidate act, or run in shadow.
+    case activate(ActivateCommand)
+    /// Take a policy away from where it acts, or out of shadow. It is named by its name or
+    /// `name@version`.
+    case deactivate(policy: String, isShadow: Bool, reason: String)
+    /// Let what acted before a policy's latest activation act again.
+    case rollBack(policy: String, reason: String)
+}
+
+/// Let a candidate act, or run in shadow beside what acts.
+public struct ActivateCommand: Sendable {
+    /// The policy as `name@version`.
+    public var reference: String
+    /// Whether it runs in shadow only.
+    public var isShadow: Bool
+    /// Why, in the actor's words.
+    public var reason: String
+    /// What the guards are told. `nil` asks none: only the replay of an entry from before there
+    /// were guards does so.
+    public var check: GuardCheck?
+
+    /// An activation that the guards are asked about.
+    public init(
+        reference: String, isShadow: Bool = false, reason: String, allow: [PolicyGuard] = [],
+        tests: TestEvidence? = nil
+    ) {
+        self.reference = reference
+        self.isShadow = isShadow
+        self.reason = reason
+        check = GuardCheck(allow: allow, tests: tests)
+    }
+
+    /// The activation that a record tells of.
+    init(_ record: ActivationRecord) {
+        reference = record.policy.text
+        isShadow = record.isShadow
+        reason = record.reason
+        check = record.check.map { GuardCheck(allow: $0.allow, tests: $0.tests) }
+    }
 }

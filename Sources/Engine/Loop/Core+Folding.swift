@@ -6,6 +6,8 @@ import Time
 extension Core {
     func fold(_ entry: LedgerEntry) throws {
         let at = entry.envelope.at
+        let stamp = EntryStamp(
+            sequence: entry.envelope.sequence, at: at, actor: entry.envelope.actor)
         now = max(now, at)
         // What a person's erasure took away is no part of the registry.
         guard !entry.payload.isEmpty else { return }
@@ -19,17 +21,24 @@ extension Core {
         case (.sandboxClock, let tenant?):
             registry.apply(try entry.record(SandboxClockRecord.self), tenant: tenant, at: at)
         case (.activation, let tenant):
-            registry.apply(try entry.record(ActivationRecord.self), tenant: tenant)
+            registry.apply(try entry.record(ActivationRecord.self), tenant: tenant, stamp)
+        case (.deactivation, let tenant):
+            registry.apply(try entry.record(DeactivationRecord.self), tenant: tenant, stamp)
+        case (.rollback, let tenant):
+            registry.apply(try entry.record(RollbackRecord.self), tenant: tenant, stamp)
         case (.app, _): registry.apply(try entry.record(AppRecord.self))
         case (.key, _): registry.apply(try entry.record(KeyRecord.self))
         case (.keyRevocation, _): registry.apply(try entry.record(KeyRevocationRecord.self))
         case (.configuration, _):
             registry.apply(try entry.record(ConfigurationRecord.self), at: at)
-        case (.policies, _): registry.apply(try entry.record(PoliciesRecord.self), at: at)
-        case (.authorization, _), (.label, _), (.donation, _), (.grantOutcome, _), (.merge, _),
-            (.reset, _):
+        case (.policies, _): registry.apply(try entry.record(PoliciesRecord.self), stamp)
+        case (.donation, let tenant?):
+            registry.apply(
+                try DonationJudges(payload: entry.payload, sequence: entry.envelope.sequence),
+                tenant: tenant, at: at)
+        case (.authorization, _), (.label, _), (.grantOutcome, _), (.merge, _), (.reset, _):
             break
-        case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil):
+        case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil), (.donation, nil):
             throw CorruptEntry(sequence: entry.envelope.sequence, detail: "it names no app")
         case (nil, _):
             throw CorruptEntry(

@@ -49,11 +49,14 @@ extension Core {
             return .donated(earlier, grantState: state, isReplay: true)
         }
         let policy = try actingReviewPolicy(of: tenant)
+        let shadow = reviewPolicy(of: tenant, isShadow: true)
         let account = try account(of: command.donation.subject, tenant: tenant)
         let donation = command.donation.donation(
-            subject: account.id, now: now, keeping: policy.policy.donationAttributes)
+            subject: account.id, now: now,
+            keeping: Self.attributes(readBy: [policy.policy] + (shadow.map { [$0.policy] } ?? [])))
+        let device = try device(donation.device, tenant: tenant)
         let decision = try ReviewPrompts.decide(
-            donation, device: try device(donation.device, tenant: tenant), subject: account.state,
+            donation, device: device, subject: account.state,
             policy: policy.policy, zones: zones, environment: tenant.reviewEnvironment, now: now,
             grantID: nextIdentifier(submission).text)
         var states = ReviewStates()
@@ -62,9 +65,15 @@ extension Core {
         let record = DonationRecord(
             idempotencyKey: command.idempotencyKey, action: command.action, donation: donation,
             decision: decision, receivedAt: now, policy: policy.reference,
+            shadowPolicy: shadow.map {
+                ReviewShadow(
+                    $0.policy, $0.reference, donation, device: device, subject: account.state,
+                    zones: zones, environment: tenant.reviewEnvironment, now: now)
+            },
             configuration: registry.configurationDigest, states: states)
         try append(record, keys: [key] + Self.keys(of: states, tenant), submission)
         keep(states, tenant: tenant)
+        registry.apply(DonationJudges(record), tenant: tenant, at: self.now)
         return .donated(record, grantState: record.grant?.state(at: now), isReplay: false)
     }
 
@@ -162,13 +171,32 @@ extension Core {
     private func actingReviewPolicy(of tenant: Tenant) throws -> (
         policy: ReviewPromptPolicy, reference: VersionReference
     ) {
-        guard let reference = registry.actingReference(for: tenant, category: nil),
-            case .reviewPrompt(let policy)? = catalog.policy(reference)
-        else {
+        guard let acting = reviewPolicy(of: tenant, isShadow: false) else {
             throw Refusal(
                 .contextInvalid, "no policy acts for review prompts", reason: "noPolicy")
         }
+        return acting
+    }
+
+    private func reviewPolicy(of tenant: Tenant, isShadow: Bool) -> (
+        policy: ReviewPromptPolicy, reference: VersionReference
+    )? {
+        guard
+            let reference = registry.actingReference(
+                for: tenant, category: nil, isShadow: isShadow),
+            case .reviewPrompt(let policy)? = catalog.policy(reference)
+        else { return nil }
         return (policy, reference)
+    }
+
+    /// The attributes that the conditions of policies read; `nil` for all.
+    private static func attributes(readBy policies: [ReviewPromptPolicy]) -> Set<String>? {
+        var names = Set<String>()
+        for policy in policies {
+            guard let own = policy.donationAttributes else { return nil }
+            names.formUnion(own)
+        }
+        return names
     }
 
     /// A grant as it stands now, in the ledger of whoever has it now.

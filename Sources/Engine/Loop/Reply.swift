@@ -60,4 +60,6 @@ public enum AdministrationAnswer: Sendable {
     /// Policies and models that became candidates, and those that act from now on.
     case loaded(added: [String], activated: [String])
     case activated(ActivationRecord)
+    case deactivated(DeactivationRecord)
+    case rolledBack(RollbackRecord)
 }

@@ -16,12 +16,15 @@ public struct Configuration: Sendable, Equatable {
     /// Evaluations of one app and environment in a UTC day at most; `nil` for no limit.
     public var evaluationsPerDay: Int64?
 
+    /// What lets a policy act.
+    public var guards = GuardThresholds()
+
     /// The defaults.
     public init() {}
 
     /// The configuration as canonical JSON: what is recorded, and what its digest is of.
     public var json: JSONValue {
-        [
+        var json: JSONObject = [
             "authorizationCoolDown": .string(authorizationCoolDown.policyText),
             "debt": [
                 "minimum": .int(debt.minimum), "period": .string(debt.period.policyText),
@@ -33,6 +36,15 @@ public struct Configuration: Sendable, Equatable {
             "labelWindow": .string(labelWindow.policyText),
             "reportWithin": .string(reportWithin.policyText),
         ]
+        // Left out as long as they are the defaults: digests from before there were guards hold.
+        if guards != GuardThresholds() {
+            json["guards"] = [
+                "branchCoverage": .double(guards.branchCoverage),
+                "ruleCoverage": .double(guards.ruleCoverage),
+                "shadowEvaluations": .int(guards.shadowEvaluations),
+            ]
+        }
+        return .object(json)
     }
 
     /// Reads a configuration; members that are left out keep their defaults.
@@ -40,13 +52,24 @@ public struct Configuration: Sendable, Equatable {
         self.init()
         let reader = try FieldReader(json, at: "")
         try reader.allowOnly([
-            "authorizationCoolDown", "debt", "evaluationsPerDay", "labelWindow", "reportWithin",
+            "authorizationCoolDown", "debt", "evaluationsPerDay", "guards", "labelWindow",
+            "reportWithin",
         ])
         authorizationCoolDown =
             try reader.duration("authorizationCoolDown") ?? authorizationCoolDown
         reportWithin = try reader.duration("reportWithin") ?? reportWithin
         labelWindow = try reader.duration("labelWindow") ?? labelWindow
         evaluationsPerDay = try reader.integer("evaluationsPerDay", in: 1...Int64.max)
+        if let guards = try reader.object("guards") {
+            try guards.allowOnly(["branchCoverage", "ruleCoverage", "shadowEvaluations"])
+            self.guards.branchCoverage =
+                try guards.number("branchCoverage", in: 0...1) ?? self.guards.branchCoverage
+            self.guards.ruleCoverage =
+                try guards.number("ruleCoverage", in: 0...1) ?? self.guards.ruleCoverage
+            self.guards.shadowEvaluations =
+                try guards.integer("shadowEvaluations", in: 0...Int64.max)
+                ?? self.guards.shadowEvaluations
+        }
         guard let debt = try reader.object("debt") else { return }
         try debt.allowOnly(["minimum", "period", "share", "suspendAfter", "warnOnly"])
         self.debt.minimum = try debt.integer("minimum", in: 1...Int64.max) ?? self.debt.minimum

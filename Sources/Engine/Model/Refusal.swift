@@ -19,7 +19,7 @@ public struct Refusal: Error, Sendable, Equatable {
         // Review prompts
         case idempotencyKeyReused
         // Administration
-        case alreadyExists, policyInvalid, policyConflict
+        case alreadyExists, policyInvalid, policyConflict, policyGuarded
         // The service
         case queueFull, unavailable
     }

@@ -142,67 +142,6 @@ public struct ConfigurationRecord: Record, Equatable {
     }
 }
 
-/// Which of the two kinds of policy acts where.
-public enum ActingKind: String, Sendable {
-    case trust, reviewPrompt
-}
-
-/// A policy that acts from here on.
-public struct ActivationRecord: Record, Equatable {
-    public static var kind: RecordKind { .activation }
-
-    /// The policy.
-    public var policy: VersionReference
-    /// Its kind.
-    public var policyKind: ActingKind
-    /// The categories of a trust policy; none for a review policy.
-    public var categories: [Category]
-    /// Whether it only runs in shadow beside the acting one.
-    public var isShadow: Bool
-    /// Why, in the actor's words.
-    public var reason: String
-
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.object("command", writeMembers)
-        writer.endObject()
-    }
-
-    func writeMembers(to writer: inout JSONWriter) {
-        if !categories.isEmpty { writer.member("categories", categories.map(\.rawValue)) }
-        writer.member("kind", policyKind.rawValue)
-        writer.object("policy", policy.write)
-        writer.member("reason", reason)
-        if isShadow {
-            writer.key("shadow")
-            writer.bool(true)
-        }
-    }
-
-    public init(payload: RecordReader) throws(CorruptEntry) {
-        try self.init(members: payload.object("command"))
-    }
-
-    init(members: RecordReader) throws(CorruptEntry) {
-        self.init(
-            policy: try VersionReference(payload: members.object("policy")),
-            policyKind: try members.choice("kind"),
-            categories: try members.strings("categories").compactMap(Category.init(rawValue:)),
-            isShadow: members.flag("shadow"), reason: try members.string("reason"))
-    }
-
-    init(
-        policy: VersionReference, policyKind: ActingKind, categories: [Category], isShadow: Bool,
-        reason: String
-    ) {
-        self.policy = policy
-        self.policyKind = policyKind
-        self.categories = categories
-        self.isShadow = isShadow
-        self.reason = reason
-    }
-}
-
 /// Policies and models that became candidates, with their whole text, so that any decision
 /// can be run again; or a load that failed and changed nothing.
 public struct PoliciesRecord: Record, Equatable {

@@ -103,7 +103,7 @@ public enum ForcedResult: Sendable, Equatable {
 }
 
 /// A policy or model as a record names it: the digest says which content it was.
-public struct VersionReference: Sendable, Equatable {
+public struct VersionReference: Sendable, Hashable {
     /// Its name.
     public var name: String
     /// Its version.

@@ -17,8 +17,9 @@ public protocol Record: Sendable {
 
 /// The kinds of entries.
 public enum RecordKind: String, Sendable, CaseIterable {
-    case activation, app, authorization, configuration, consumption, donation, evaluation
-    case grantOutcome, key, keyRevocation, label, merge, policies, reset, sandboxClock
+    case activation, app, authorization, configuration, consumption, deactivation, donation
+    case evaluation, grantOutcome, key, keyRevocation, label, merge, policies, reset, rollback
+    case sandboxClock
 }
 
 /// A stored entry that cannot be read: the database was changed, or is of a newer version.

@@ -75,6 +75,8 @@ public struct DonationRecord: ReviewRecord, Equatable {
     public var isStale: Bool
     /// The policy that acted.
     public var policy: VersionReference
+    /// What a policy in shadow made of it.
+    public var shadowPolicy: ReviewShadow?
     /// The digest of the configuration and of the zone data.
     public var configuration: String
     /// The states it left behind.
@@ -100,6 +102,7 @@ public struct DonationRecord: ReviewRecord, Equatable {
             writer.member("nextEligibleAt", nextEligibleAt)
             writer.object("policy", policy.write)
             writer.member("receivedAt", receivedAt)
+            if let shadowPolicy { writer.object("shadowPolicy", shadowPolicy.write) }
             writer.key("stale")
             writer.bool(isStale)
             writer.object("states", states.write)
@@ -127,6 +130,7 @@ public struct DonationRecord: ReviewRecord, Equatable {
         isCounted = result.flag("counted")
         isStale = result.flag("stale")
         policy = try VersionReference(payload: result.object("policy"))
+        shadowPolicy = try result.objectIfPresent("shadowPolicy").map(ReviewShadow.init(payload:))
         configuration = try result.string("configuration")
         states = try ReviewStates(payload: result.object("states"))
     }
@@ -134,7 +138,7 @@ public struct DonationRecord: ReviewRecord, Equatable {
     init(
         idempotencyKey: String, action: Pseudonym, donation: ReviewDonation,
         decision: ReviewDecision, receivedAt: Instant, policy: VersionReference,
-        configuration: String, states: ReviewStates
+        shadowPolicy: ReviewShadow?, configuration: String, states: ReviewStates
     ) {
         self.idempotencyKey = idempotencyKey
         self.action = action
@@ -147,6 +151,7 @@ public struct DonationRecord: ReviewRecord, Equatable {
         isCounted = decision.isCounted
         isStale = decision.isStale
         self.policy = policy
+        self.shadowPolicy = shadowPolicy
         self.configuration = configuration
         self.states = states
     }

@@ -54,7 +54,8 @@ public struct Replay {
         case .grantOutcome: .review(try outcome(entry))
         case .reset: .review(.reset(subject: try entry.record(ResetRecord.self).subject))
         case .merge: .review(try entry.record(MergeRecord.self).command)
-        case .app, .key, .keyRevocation, .configuration, .policies, .activation:
+        case .app, .key, .keyRevocation, .configuration, .policies, .activation, .deactivation,
+            .rollback:
             .administer(try administration(of: entry, kind))
         }
     }
@@ -85,6 +86,8 @@ public struct Replay {
     private mutating func administration(of entry: LedgerEntry, _ kind: RecordKind) throws
         -> AdministrationCommand
     {
+        let stamp = EntryStamp(
+            sequence: entry.envelope.sequence, at: entry.envelope.at, actor: entry.envelope.actor)
         switch kind {
         case .app:
             let record = try entry.record(AppRecord.self)
@@ -98,14 +101,21 @@ public struct Replay {
         case .policies:
             let record = try entry.record(PoliciesRecord.self)
             let load = try load(record)
-            registry.apply(record, at: entry.envelope.at)
+            registry.apply(record, stamp)
             return .loadPolicies(load)
+        case .deactivation:
+            let record = try entry.record(DeactivationRecord.self)
+            registry.apply(record, tenant: entry.tenant, stamp)
+            return .deactivate(
+                policy: record.policy, isShadow: record.isShadow, reason: record.reason)
+        case .rollback:
+            let record = try entry.record(RollbackRecord.self)
+            registry.apply(record, tenant: entry.tenant, stamp)
+            return .rollBack(policy: record.policy, reason: record.reason)
         default:
             let record = try entry.record(ActivationRecord.self)
-            registry.apply(record, tenant: entry.tenant)
-            return .activate(
-                reference: "\(record.policy.name)@\(record.policy.version)",
-                isShadow: record.isShadow, reason: record.reason)
+            registry.apply(record, tenant: entry.tenant, stamp)
+            return .activate(ActivateCommand(record))
         }
     }
 
@@ -120,7 +130,8 @@ public struct Replay {
         let added = known.suffix(record.files.count)
         let activated = record.activations.map(\.policy)
         let names = Set(added.map(\.candidate.reference.name))
-        let acting = registry.acting.filter { $0.key.tenant == nil && !$0.key.isShadow }.values
+        let acting = registry.acting.facts.filter { $0.key.tenant == nil && !$0.key.isShadow }
+            .map(\.value.policy)
         let others = known.dropLast(record.files.count).filter { _, candidate in
             let reference = candidate.reference
             guard candidate.actingKind != nil else { return false }

@@ -91,7 +91,7 @@ public struct Catalog: Sendable {
     }
 
     /// A policy by `name@version`.
-    func policy(named text: String) -> Candidate? {
+    public func policy(named text: String) -> Candidate? {
         candidates["policy " + text]
     }
 
@@ -145,12 +145,12 @@ public final class Directory: Sendable {
     public let registry: RegistryView
     /// All candidates.
     public let catalog: Catalog
-    private let acting: [Registry.ActingSlot: ActingPolicy]
+    private let acting: [ActingSlot: ActingPolicy]
 
     init(registry: Registry, catalog: Catalog) {
         self.registry = RegistryView(registry)
         self.catalog = catalog
-        acting = registry.acting.compactMapValues { catalog.acting($0) }
+        acting = registry.acting.facts.compactMapValues { catalog.acting($0.policy) }
     }
 
     /// The trust policy that acts for an app in an environment.
@@ -183,21 +183,41 @@ public struct RegistryView: Sendable {
         public var isShadow: Bool
         /// The policy.
         public var policy: VersionReference
+        /// Why, in the actor's words.
+        public var reason: String
+        /// The number of the entry that let it act.
+        public var sequence: Int64
+        /// Since when.
+        public var since: Instant
+        /// Who let it act.
+        public var actor: String
     }
+
+    /// How it came to that: the latest changes, the oldest first.
+    public let history: [ActingEvent]
 
     init(_ registry: Registry) {
         apps = registry.apps
         keys = registry.keys
         configuration = registry.configuration
         loadFaults = registry.loadFaults
-        activations = registry.acting.map {
+        history = registry.acting.history
+        activations = registry.acting.facts.map { slot, fact in
             Activation(
-                tenant: $0.key.tenant, category: $0.key.category, isShadow: $0.key.isShadow,
-                policy: $0.value)
-        }.sorted {
-            ($0.tenant?.app ?? "", $0.category?.rawValue ?? "", $0.policy.name)
-                < ($1.tenant?.app ?? "", $1.category?.rawValue ?? "", $1.policy.name)
-        }
+                tenant: slot.tenant, category: slot.category, isShadow: slot.isShadow,
+                policy: fact.policy, reason: fact.reason, sequence: fact.stamp.sequence,
+                since: fact.stamp.at, actor: fact.stamp.actor)
+        }.sorted { $0.place.lexicographicallyPrecedes($1.place) }
+    }
+}
+
+extension RegistryView.Activation {
+    /// Common ones first, then by app, environment and category; shadows last.
+    fileprivate var place: [String] {
+        [
+            tenant?.app ?? "", tenant?.environment.rawValue ?? "", category?.rawValue ?? "~",
+            isShadow ? "1" : "0",
+        ]
     }
 }
 

@@ -9,15 +9,6 @@ import TrustInsights
 ///
 /// For the engine's thread; others see a ``Directory``.
 struct Registry {
-    /// The slot that a policy can act in.
-    struct ActingSlot: Hashable, Sendable {
-        /// `nil` for every app and environment that has no activation of its own.
-        var tenant: Tenant?
-        /// `nil` for a review policy.
-        var category: Policies.Category?
-        var isShadow: Bool
-    }
-
     /// What is counted for one app in one environment. A class, so that counting changes it in
     /// place, whoever else looks at it meanwhile.
     final class TenantState {
@@ -29,6 +20,8 @@ struct Registry {
         /// The UTC day of `evaluationsToday`, in days since the epoch.
         var day: Int64 = 0
         var evaluationsToday: Int64 = 0
+        /// How many recorded events each policy judged, in shadow or acting, by its digest.
+        var judged: [String: Int64] = [:]
 
         /// The app's clock when the engine's clock says `at`.
         func now(at: Instant) -> Instant { at + clockAhead }
@@ -48,7 +41,7 @@ struct Registry {
     private(set) var keys: [Digest: KeyRecord] = [:]
     /// Ids of all keys ever issued.
     private(set) var keyIDs: Set<String> = []
-    private(set) var acting: [ActingSlot: VersionReference] = [:]
+    private(set) var acting = ActingState()
     /// Every policy and model file ever loaded, in ledger order.
     private(set) var files: [PoliciesRecord.File] = []
     /// The configuration in force.
@@ -75,20 +68,37 @@ struct Registry {
     func actingReference(for tenant: Tenant, category: Policies.Category?, isShadow: Bool = false)
         -> VersionReference?
     {
-        acting[ActingSlot(tenant: tenant, category: category, isShadow: isShadow)]
-            ?? acting[ActingSlot(tenant: nil, category: category, isShadow: isShadow)]
+        acting.reference(for: tenant, category: category, isShadow: isShadow)
     }
 
-    /// Whether any policy was ever activated.
-    var hasActivations: Bool { !acting.isEmpty }
+    /// How many recorded events of an app in an environment a policy has judged; of all of them
+    /// without one.
+    func judged(by policy: VersionReference, of tenant: Tenant?) -> Int64 {
+        guard let tenant else {
+            return tenants.values.reduce(0) { $0 + $1.judged[policy.digest, default: 0] }
+        }
+        return tenants[tenant]?.judged[policy.digest] ?? 0
+    }
 
     // MARK: Folding
 
     mutating func apply(_ record: EvaluationRecord, tenant: Tenant, at: Instant, sequence: Int64) {
         let state = state(of: tenant, at: at)
         state.evaluationsToday += 1
+        // What a sandbox key forced is no trial of a policy.
+        if record.force == nil {
+            state.judged[record.policy.digest, default: 0] += 1
+            if let shadow = record.shadowPolicy {
+                state.judged[shadow.policy.digest, default: 0] += 1
+            }
+        }
         guard let dueAt = record.reportDueAt else { return }
         state.debt.completed(sequence: sequence, at: record.completedAt, dueAt: dueAt)
+    }
+
+    mutating func apply(_ judges: DonationJudges, tenant: Tenant, at: Instant) {
+        let state = state(of: tenant, at: at)
+        for digest in judges.digests { state.judged[digest, default: 0] += 1 }
     }
 
     mutating func apply(_ record: ConsumptionRecord, tenant: Tenant, at: Instant) {
@@ -129,23 +139,21 @@ struct Registry {
         SHA256.hash(configuration.json.canonicalBytes + Array(zones.utf8)).hex
     }
 
-    mutating func apply(_ record: PoliciesRecord, at: Instant) {
+    mutating func apply(_ record: PoliciesRecord, _ stamp: EntryStamp) {
         files += record.files
-        for activation in record.activations { apply(activation, tenant: nil) }
-        loadFaults = record.faults.isEmpty ? nil : (at, record.faults)
+        for activation in record.activations { acting.apply(activation, tenant: nil, stamp) }
+        loadFaults = record.faults.isEmpty ? nil : (stamp.at, record.faults)
     }
 
-    mutating func apply(_ record: ActivationRecord, tenant: Tenant?) {
-        let categories: [Policies.Category?] =
-            record.policyKind == .trust ? record.categories : [nil]
-        for category in categories {
-            let slot = ActingSlot(tenant: tenant, category: category, isShadow: record.isShadow)
-            acting[slot] = record.policy
-            // A policy is no shadow of itself: letting it act ends its time in shadow, and
-            // naming the acting one as shadow takes the shadow out.
-            let shadow = ActingSlot(tenant: tenant, category: category, isShadow: true)
-            let act = ActingSlot(tenant: tenant, category: category, isShadow: false)
-            if acting[shadow] != nil, acting[shadow] == acting[act] { acting[shadow] = nil }
-        }
+    mutating func apply(_ record: ActivationRecord, tenant: Tenant?, _ stamp: EntryStamp) {
+        acting.apply(record, tenant: tenant, stamp)
+    }
+
+    mutating func apply(_ record: DeactivationRecord, tenant: Tenant?, _ stamp: EntryStamp) {
+        acting.apply(record, tenant: tenant, stamp)
+    }
+
+    mutating func apply(_ record: RollbackRecord, tenant: Tenant?, _ stamp: EntryStamp) {
+        acting.apply(record, tenant: tenant, stamp)
     }
 }

@@ -93,11 +93,18 @@ public final class RuleBlock: Sendable {
     public let variables: [Variable]
     /// The matches in file order; never empty.
     public let matches: [Match]
+    /// Whether a rule in it, or nested in it, is in shadow.
+    public let holdsShadow: Bool
 
     package init(strategy: Strategy, variables: [Variable], matches: [Match]) {
         self.strategy = strategy
         self.variables = variables
         self.matches = matches
+        holdsShadow = matches.contains { match in
+            if match.mode == .shadow { return true }
+            guard case .block(let nested) = match.action else { return false }
+            return nested.holdsShadow
+        }
     }
 }
 

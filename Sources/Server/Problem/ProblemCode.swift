@@ -68,6 +68,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case policyInvalid
     /// Two policies cannot act at once on one category, or a version has other content.
     case policyConflict
+    /// Guards refuse to let the policy act; `guards` names them, with their figures.
+    case policyGuarded
 
     // The evaluation as a whole
     /// No policy acts on the category, or an attribute is not declared; `reason` says which.
@@ -114,7 +116,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .environmentMismatch, .alreadyReported, .reportNotOwed,
-            .alreadyExists, .policyConflict:
+            .alreadyExists, .policyConflict, .policyGuarded:
             409
         case .expired, .erased, .labelWindowClosed: 410
         case .bodyTooLarge: 413
@@ -174,6 +176,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .alreadyExists: "It exists already"
         case .policyInvalid: "The policies have faults"
         case .policyConflict: "The policies are in conflict"
+        case .policyGuarded: "The policy may not act yet"
         case .contextInvalid: "The context is not valid"
         case .denied: "The subject is not authorized"
         case .notAvailable: "Insights are not available for the subject"

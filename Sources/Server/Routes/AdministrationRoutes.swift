@@ -1,14 +1,13 @@
 import Engine
 import JSON
-import Policies
 import Time
 
-/// Who may call, what acts, and the sandbox clock.
+/// Who may call, and the sandbox clock.
 struct AdministrationRoutes {
     let backend: Backend
 
     var endpoints: [Endpoint] {
-        [apps, registerApp, keys, issueKey, revokeKey, policies, reload, activate, clock]
+        [apps, registerApp, keys, issueKey, revokeKey, clock]
     }
 
     // MARK: Apps and keys
@@ -118,80 +117,6 @@ struct AdministrationRoutes {
         }
     }
 
-    // MARK: Policies
-
-    private var policies: Endpoint {
-        let route = Route(
-            .get, "/v1/policies", name: "getPolicies",
-            summary: "Candidates, and what acts where.", access: .appOrOperators(.admin))
-        return Endpoint(route) { [backend] call, responder throws(Problem) in
-            let directory = backend.engine.directory
-            let tenant = call.principal?.tenant
-            let acting = directory.registry.activations.filter {
-                tenant == nil || $0.tenant == nil || $0.tenant == tenant
-            }
-            responder.answer(
-                .json([
-                    "candidates": .array(directory.catalog.all.map(\.answer)),
-                    "acting": .array(acting.map(\.answer)),
-                ]))
-        }
-    }
-
-    private var reload: Endpoint {
-        var route = Route(
-            .post, "/v1/policies/reload", name: "reloadPolicies",
-            summary: "Read the policy files again: all or nothing.",
-            access: .appOrOperators(.admin))
-        route.problems = [.policyInvalid, .policyConflict]
-        let background = Background()
-        return Endpoint(route) { [backend] call, responder throws(Problem) in
-            let actor = call.principal?.keyID ?? "unknown"
-            try background.answer(responder) {
-                Backend.response(to: backend.reloadPolicies(actor)) { reply throws(Problem) in
-                    guard case .administered(.loaded(let added, let activated)) = reply.content
-                    else { throw .unexpectedReply }
-                    return .json([
-                        "added": .array(added.map { .string($0) }),
-                        "activated": .array(activated.map { .string($0) }),
-                    ])
-                }
-            }
-        }
-    }
-
-    private var activate: Endpoint {
-        var route = Route(
-            .post, "/v1/policies/{name}/activate", name: "activatePolicy",
-            summary: "Let a version of a policy act, for the key's app and environment.",
-            access: .appOrOperators(.admin))
-        route.body = .object([
-            .required("version", .integer(1...Int64(Int32.max))),
-            .required("reason", .string(maxBytes: 500), "Why; it is recorded."),
-            .optional("shadow", .bool, "Only run it beside the acting one."),
-        ])
-        route.problems = [.notFound]
-        return Endpoint(route) { [backend] call, responder throws(Problem) in
-            let version = call.body["version"]?.intValue ?? 0
-            let command = AdministrationCommand.activate(
-                reference: "\(call.parameters["name"] ?? "")@\(version)",
-                isShadow: call.body["shadow"]?.boolValue ?? false,
-                reason: call.body.text("reason") ?? "")
-            try backend.perform(
-                .administer(command), tenant: call.principal?.tenant, call, responder
-            ) { reply throws(Problem) in
-                guard case .administered(.activated(let record)) = reply.content else {
-                    throw .unexpectedReply
-                }
-                return .json([
-                    "policy": record.policy.json,
-                    "categories": .array(record.categories.map { .string($0.rawValue) }),
-                    "shadow": .bool(record.isShadow),
-                ])
-            }
-        }
-    }
-
     // MARK: Sandbox
 
     private var clock: Endpoint {
@@ -218,25 +143,6 @@ extension KeyRecord {
             object["environment"] = .string(tenant.environment.rawValue)
         }
         object["scopes"] = .array(scopes.map { .string($0.rawValue) })
-        return .object(object)
-    }
-}
-
-extension Candidate {
-    fileprivate var answer: JSONValue {
-        guard case .object(var object) = reference.json else { return .null }
-        object["kind"] = .string(actingKind?.kind.rawValue ?? "model")
-        return .object(object)
-    }
-}
-
-extension RegistryView.Activation {
-    fileprivate var answer: JSONValue {
-        guard case .object(var object) = policy.json else { return .null }
-        object["app"] = tenant.map { .string($0.app) }
-        object["environment"] = tenant.map { .string($0.environment.rawValue) }
-        object["category"] = category.map { .string($0.rawValue) } ?? "reviewPrompt"
-        if isShadow { object["shadow"] = true }
         return .object(object)
     }
 }

@@ -12,6 +12,9 @@ public struct Backend: Sendable {
     public var pseudonymizer: Pseudonymizer
     /// Reads the policy files again and hands them to the engine. It may take its time.
     public var reloadPolicies: @Sendable (_ actor: String) -> Reply
+    /// Runs the tests that were loaded with a policy; `nil` where there are none. It may take its
+    /// time.
+    public var testPolicy: @Sendable (_ policy: VersionReference) -> TestEvidence?
     /// Sizes and counts.
     public var limits: ServerLimits
     /// Whether production keys are neither issued nor taken.
@@ -21,7 +24,8 @@ public struct Backend: Sendable {
     public init(
         engine: Engine, ledger: any LedgerReader, pseudonymizer: Pseudonymizer,
         limits: ServerLimits, isSandboxOnly: Bool = false,
-        reloadPolicies: @escaping @Sendable (_ actor: String) -> Reply
+        reloadPolicies: @escaping @Sendable (_ actor: String) -> Reply,
+        testPolicy: @escaping @Sendable (_ policy: VersionReference) -> TestEvidence?
     ) {
         self.engine = engine
         self.ledger = ledger
@@ -29,6 +33,7 @@ public struct Backend: Sendable {
         self.limits = limits
         self.isSandboxOnly = isSandboxOnly
         self.reloadPolicies = reloadPolicies
+        self.testPolicy = testPolicy
     }
 
     /// The key's app and environment. Routes that need one let no operator in.

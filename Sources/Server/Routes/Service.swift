@@ -69,6 +69,7 @@ public final class Service: Sendable {
             + ReviewRoutes(backend: backend).endpoints + AuditRoutes(backend: backend).endpoints
             + PerformanceRoutes(backend: backend).endpoints
             + AdministrationRoutes(backend: backend).endpoints
+            + PolicyRoutes(backend: backend).endpoints
     }
 
     /// A failed load of policies is a warning only: what acted before goes on acting.

@@ -41,11 +41,16 @@ enum DataAccess {
     }
 
     /// Performs an administrative command of the operator.
-    static func administer(_ engine: Engine, _ command: AdministrationCommand) throws {
+    @discardableResult
+    static func administer(
+        _ engine: Engine, _ command: AdministrationCommand, for tenant: Tenant? = nil
+    ) throws -> AdministrationAnswer {
         let reply = engine.perform(
-            Submission(tenant: nil, actor: "operator", command: .administer(command)))
-        if case .refused(let refusal) = reply.content {
-            throw CommandRefused(refusal: refusal, cause: engine.failure)
+            Submission(tenant: tenant, actor: "operator", command: .administer(command)))
+        switch reply.content {
+        case .refused(let refusal): throw CommandRefused(refusal: refusal, cause: engine.failure)
+        case .administered(let answer): return answer
+        default: return .done
         }
     }
 }
@@ -55,6 +60,11 @@ struct CommandRefused: Error, CustomStringConvertible {
     var refusal: Refusal
     /// Why nothing could be stored, if that was the reason.
     var cause: String?
+
+    /// Whether policy files are at fault.
+    var isAboutPolicies: Bool {
+        cause == nil && [.policyInvalid, .policyConflict].contains(refusal.code)
+    }
 
     var description: String {
         if let cause { return "storing failed: \(cause)" }

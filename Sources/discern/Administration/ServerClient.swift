@@ -8,6 +8,13 @@ struct ServerClient {
     /// What went wrong on the way.
     struct Failure: Error, CustomStringConvertible {
         var description: String
+        /// The problem's code, if the server answered with one.
+        var code: String?
+        /// Guards that refused an activation.
+        var guards: [String] = []
+
+        /// Whether policy files are at fault.
+        var isAboutPolicies: Bool { code == "policyInvalid" || code == "policyConflict" }
     }
 
     func get(_ path: String) throws -> JSONValue { try call(path, body: nil) }
@@ -58,8 +65,13 @@ struct ServerClient {
         guard (200..<300).contains(status) else {
             let field = json["field"]?.stringValue.map { "\($0): " } ?? ""
             let text = json["detail"]?.stringValue ?? json["title"]?.stringValue ?? "refused"
+            let faults = (json["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
+            let guards = (json["guards"]?.arrayValue ?? []).compactMap { $0["guard"]?.stringValue }
+            let code = json["code"]?.stringValue
             throw Failure(
-                description: "\(field)\(text) [\(json["code"]?.stringValue ?? String(status))]")
+                description: (["\(field)\(text) [\(code ?? String(status))]"] + faults)
+                    .joined(separator: "\n"),
+                code: code, guards: guards)
         }
         return json
     }

@@ -51,8 +51,14 @@ enum EntryLine {
             .joined(separator: " ")
         case "keyRevocation": return text(command, "keyID")
         case "activation":
+            let overridden = (result["overridden"]?.arrayValue ?? []).compactMap(\.stringValue)
             return policy(command) + (command["shadow"] == true ? " in shadow" : "")
                 + ": " + text(command, "reason")
+                + (overridden.isEmpty ? "" : " (in spite of \(overridden.joined(separator: ", ")))")
+        case "deactivation":
+            return text(command, "policy") + (command["shadow"] == true ? " out of shadow" : "")
+                + ": " + text(command, "reason")
+        case "rollback": return text(command, "policy") + ": " + text(command, "reason")
         case "policies":
             let files = command["files"]?.arrayValue?.count ?? 0
             let acting = (result["activations"]?.arrayValue ?? []).map(policy)

@@ -12,21 +12,8 @@ enum BacktestCommand {
             name: "backtest", summary: "Judge recorded evaluations by a candidate policy.",
             positional: "PATH…",
             options: [
-                .value("policy", nil, "NAME", "the candidate: a name, or name@version"),
-                DataAccess.option,
-                .value(
-                    "stream", nil, "FILE",
-                    "read an exported stream instead of a data folder; - for standard input"),
-                .value("app", "a", "APP", "whose evaluations, if there are several apps"),
-                .value("environment", "e", "ENV", "sandbox or production, if there are both"),
-                .value("since", nil, "TIME", "from then on: 2026-11-30T12:00:00Z, or 90d ago"),
-                .value("until", nil, "TIME", "up to then"),
-                .value(
-                    "mature", nil, "SPAN",
-                    "leave out of rates what is younger than this at the last entry, such as 60d"),
-                .value("examples", nil, "N", "evaluations of each kind to open (3)"),
-                .value("format", "f", "FORMAT", "pretty (default) or json"),
-            ],
+                .value("policy", nil, "NAME", "the candidate: a name, or name@version")
+            ] + RecordedStream.options,
             discussion: """
                 Velocity windows hold what a subject had done before each evaluation, from the
                 longest window before --since on; labels only sort what was found. The recorded
@@ -52,14 +39,9 @@ enum BacktestCommand {
         case .loaded(let loaded): set = loaded
         }
         let policy = try candidate(arguments["policy"], of: set)
-        let stream = try stream(arguments)
-        let tenant = try stream.tenant(
-            app: arguments["app"], environment: arguments["environment"])
-        var options = Backtest.Options(tenant: tenant)
-        options.since = try arguments.time("since")
-        options.until = try arguments.time("until")
-        options.examples = try arguments.number("examples", in: 0...1_000) ?? 3
-        options.mature = try arguments.span("mature")
+        let stream = try RecordedStream(arguments)
+        let options = try Backtest.Options(arguments, stream)
+        let tenant = options.tenant
         let report = try run(Backtest(policy, in: set, options), stream, tenant)
         guard report.evaluations > 0 else {
             Terminal.say(
@@ -87,6 +69,7 @@ enum BacktestCommand {
                 switch entry {
                 case .evaluation(let record): judging.time { backtest.take(record) }
                 case .label(let record, let sequence): backtest.take(record, sequence: sequence)
+                case .donation: break
                 }
                 taken += 1
                 if taken & 0xFFF == 0 { progress.show("\(Figures.grouped(taken)) entries") }
@@ -100,18 +83,6 @@ enum BacktestCommand {
                 + "\(Figures.grouped(whole.rate(of: report.evaluations))) a second; judging alone "
                 + "\(Figures.grouped(judging.rate(of: report.evaluations))) a second")
         return report
-    }
-
-    /// The recorded entries that --stream or --data names.
-    static func stream(_ arguments: Arguments) throws -> RecordedStream {
-        if let path = arguments["stream"] {
-            if path != "-", access(path, R_OK) != 0 {
-                throw UsageError("--stream: \(path): \(String(cString: strerror(errno)))")
-            }
-            return .file(path: path)
-        }
-        try DataAccess.requireDatabase(arguments)
-        return .folder(try LedgerFile(folder: DataAccess.folder(arguments)))
     }
 
     private static func candidate(_ name: String?, of set: PolicySet) throws -> TrustPolicy {

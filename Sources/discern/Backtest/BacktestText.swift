@@ -6,12 +6,14 @@ import Time
 /// A backtest's report as people read it, in 100 columns.
 enum BacktestText {
     static func pretty(_ report: BacktestReport, tenant: Tenant) -> String {
-        var lines = head(report, tenant) + [""] + labels(report) + [""] + cost(report)
+        var lines =
+            head(report, tenant) + [""] + labels(report.rows, total: report.total) + [""]
+            + cost(report)
         if !report.unjudged.isEmpty || !report.missingInputs.isEmpty {
             lines += [""] + lacking(report)
         }
         lines += [""] + rules(report)
-        let found = examples(report)
+        let found = examples(report.examples)
         if !found.isEmpty { lines += [""] + found }
         return lines.joined(separator: "\n")
     }
@@ -32,17 +34,19 @@ enum BacktestText {
         (.unlabelled, "unlabelled"), (.tooYoung, "too young"),
     ]
 
-    private static func labels(_ report: BacktestReport) -> [String] {
+    /// Counts by label, of what was let through and of what was held.
+    static func labels(
+        _ rows: [BacktestLabel: BacktestReport.Row], total: BacktestReport.Row
+    ) -> [String] {
         var lines = [
             Figures.left("", 12) + Figures.left("  let through then", 46) + "  held then",
             row("label", "n", "newly held", "rate (95 %)", "n", "newly let through"),
         ]
         for (label, name) in names {
-            let row = report.row(label)
-            guard row.total > 0 else { continue }
+            guard let row = rows[label], row.total > 0 else { continue }
             lines.append(text(name, row, rate: label == .tooYoung ? "in no rate" : rate(row)))
         }
-        lines.append(text("all", report.total, rate: ""))
+        lines.append(text("all", total, rate: ""))
         return lines
     }
 
@@ -112,12 +116,15 @@ enum BacktestText {
         return lines
     }
 
-    private static func examples(_ report: BacktestReport) -> [String] {
+    /// Evaluations to look at.
+    static func examples(
+        _ examples: [BacktestReport.ExampleKind: [BacktestReport.Example]]
+    ) -> [String] {
         var lines: [String] = []
         for isHeld in [true, false] {
             for (label, name) in names {
                 let kind = BacktestReport.ExampleKind(label: label, isHeld: isHeld)
-                for example in report.examples[kind] ?? [] {
+                for example in examples[kind] ?? [] {
                     let what = (isHeld ? "newly held, " : "newly let through, ") + name
                     lines.append(
                         "  \(Figures.left(what, 30)) \(example.evaluation.text)  "
@@ -160,11 +167,12 @@ enum BacktestText {
                         "failed": .int(rule.failed),
                     ]
                 }),
-            "examples": .array(examplesJSON(report)),
+            "examples": .array(examplesJSON(report.examples)),
         ]
     }
 
-    private static func row(_ row: BacktestReport.Row, _ label: BacktestLabel) -> JSONValue {
+    /// The counts of a label, with the rate that they give.
+    static func row(_ row: BacktestReport.Row, _ label: BacktestLabel) -> JSONValue {
         let rate = label == .tooYoung ? nil : row.newlyHeldRate
         return [
             "letThrough": .int(row.letThrough), "newlyHeld": .int(row.newlyHeld),
@@ -176,11 +184,14 @@ enum BacktestText {
         ]
     }
 
-    private static func examplesJSON(_ report: BacktestReport) -> [JSONValue] {
+    /// Evaluations to look at.
+    static func examplesJSON(
+        _ examples: [BacktestReport.ExampleKind: [BacktestReport.Example]]
+    ) -> [JSONValue] {
         [true, false].flatMap { isHeld in
             BacktestLabel.allCases.flatMap { label -> [JSONValue] in
                 let kind = BacktestReport.ExampleKind(label: label, isHeld: isHeld)
-                return (report.examples[kind] ?? []).map { example in
+                return (examples[kind] ?? []).map { example in
                     [
                         "evaluationID": .string(example.evaluation.text),
                         "receivedAt": .string(example.at.rfc3339),

@@ -13,6 +13,8 @@ enum RecordedStream {
     enum Entry {
         case evaluation(RecordedEvaluation)
         case label(LabelRecord, sequence: Int64)
+        /// A donation that a policy in shadow saw; only where shadows are read.
+        case donation(RecordedDonation)
     }
 
     struct Fault: Error, CustomStringConvertible {
@@ -20,11 +22,15 @@ enum RecordedStream {
     }
 
     /// The one app and environment with evaluations, or the one asked for.
-    func tenant(app: String?, environment: String?) throws -> Tenant {
+    ///
+    /// - Parameter kinds: entries of which kinds are looked for.
+    func tenant(
+        app: String?, environment: String?, kinds: [RecordKind] = [.evaluation]
+    ) throws -> Tenant {
         let all: [(tenant: Tenant, entries: Int64)]
         switch self {
-        case .folder(let ledger): all = try ledger.tenants(of: .evaluation)
-        case .file(let path): all = try Self.tenants(in: path)
+        case .folder(let ledger): all = try Self.sum(kinds.flatMap { try ledger.tenants(of: $0) })
+        case .file(let path): all = try Self.tenants(in: path, kinds)
         }
         let found = all.filter {
             (app ?? $0.tenant.app) == $0.tenant.app
@@ -42,8 +48,10 @@ enum RecordedStream {
     }
 
     /// Hands evaluations and labels of an app to `body`, in ledger order.
-    func each(of tenant: Tenant, _ body: (Entry) throws -> Void) throws {
-        var reader = RecordedEvaluationReader()
+    func each(
+        of tenant: Tenant, readsShadows: Bool = false, _ body: (Entry) throws -> Void
+    ) throws {
+        var reader = RecordedEvaluationReader(readsShadows: readsShadows)
         switch self {
         case .folder(let ledger):
             try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in
@@ -58,9 +66,16 @@ enum RecordedStream {
                             }))
                 }
             }
+            guard readsShadows else { return }
+            try ledger.donations(of: tenant) { sequence, payload in
+                let donation = try JSONReader.withCursor(payload, limits: Self.limits) {
+                    try RecordedDonation($0, sequence: sequence)
+                }
+                if let donation { try body(.donation(donation)) }
+            }
         case .file(let path):
             try Self.lines(of: path) { line, number in
-                let entry = try Self.entry(line, of: tenant, &reader, path, number)
+                let entry = try Self.entry(line, of: tenant, &reader, readsShadows, path, number)
                 if let entry { try body(entry) }
             }
         }
@@ -69,10 +84,11 @@ enum RecordedStream {
     /// The entry of a line, if it is an evaluation or a label of that app and not erased.
     private static func entry(
         _ line: ArraySlice<UInt8>, of tenant: Tenant, _ reader: inout RecordedEvaluationReader,
-        _ path: String, _ number: Int
+        _ readsShadows: Bool, _ path: String, _ number: Int
     ) throws -> Entry? {
         do {
             var label: Int64?
+            var donation: RecordedDonation?
             let evaluation = try cursor(line, path, number) { root -> RecordedEvaluation? in
                 guard let envelope = root["envelope"], let payload = root["payload"],
                     envelope["app"]?.string == tenant.app,
@@ -80,10 +96,14 @@ enum RecordedStream {
                 else { return nil }
                 let sequence = envelope["sequence"]?.int ?? 0
                 if envelope["kind"]?.isText("label") == true { label = sequence }
+                if readsShadows, envelope["kind"]?.isText("donation") == true {
+                    donation = try RecordedDonation(payload, sequence: sequence)
+                }
                 guard envelope["kind"]?.isText("evaluation") == true else { return nil }
                 return try reader.read(payload, sequence: sequence)
             }
             if let evaluation { return .evaluation(evaluation) }
+            if let donation { return .donation(donation) }
             guard let sequence = label else { return nil }
             let payload = try JSONReader.parse(Array(line), limits: limits)["payload"] ?? .null
             return .label(
@@ -96,22 +116,33 @@ enum RecordedStream {
 
     // MARK: Files
 
-    private static func tenants(in path: String) throws -> [(tenant: Tenant, entries: Int64)] {
+    private static func sum(_ counted: [(tenant: Tenant, entries: Int64)])
+        -> [(tenant: Tenant, entries: Int64)]
+    {
         var counts: [Tenant: Int64] = [:]
+        for (tenant, entries) in counted { counts[tenant, default: 0] += entries }
+        return counts.map { ($0.key, $0.value) }.sorted {
+            ($0.0.app, $0.0.environment.rawValue) < ($1.0.app, $1.0.environment.rawValue)
+        }
+    }
+
+    private static func tenants(in path: String, _ kinds: [RecordKind]) throws
+        -> [(tenant: Tenant, entries: Int64)]
+    {
+        var found: [(tenant: Tenant, entries: Int64)] = []
         try lines(of: path) { line, number in
             try cursor(line, path, number) { root in
                 let envelope = root["envelope"]
-                guard envelope?["kind"]?.isText("evaluation") == true,
+                guard let kind = envelope?["kind"],
+                    kinds.contains(where: { kind.isText($0.rawValue) }),
                     let app = envelope?["app"]?.string,
                     let environment = envelope?["environment"]?.string.flatMap(
                         DataEnvironment.init)
                 else { return }
-                counts[Tenant(app: app, environment: environment), default: 0] += 1
+                found.append((Tenant(app: app, environment: environment), 1))
             }
         }
-        return counts.map { ($0.key, $0.value) }.sorted {
-            ($0.0.app, $0.0.environment.rawValue) < ($1.0.app, $1.0.environment.rawValue)
-        }
+        return sum(found)
     }
 
     /// Parses a line that must be an entry.
@@ -146,6 +177,7 @@ enum RecordedStream {
             throw Fault(description: "\(path): \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
+        if path == "-" { lseek(descriptor, 0, SEEK_SET) }
         var pending: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var number = 0

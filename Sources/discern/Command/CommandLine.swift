@@ -8,8 +8,11 @@ enum CommandTable {
             ExplainCommand.command, BacktestCommand.command, FormatCommand.command,
             DiffCommand.command, BenchCommand.command,
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
-            KeysCommand.revoke, AuditListCommand.command, CELCommands.eval, CELCommands.check,
-            FormatCommand.expression,
+            KeysCommand.revoke, PolicyListCommands.list, PolicyChangeCommands.activate,
+            PolicyChangeCommands.deactivate, PolicyChangeCommands.rollBack,
+            PolicyCompareCommand.command, PolicyListCommands.history, PolicyChangeCommands.reload,
+            AuditListCommand.command,
+            CELCommands.eval, CELCommands.check, FormatCommand.expression,
             CELCommands.functions, CELCommands.conformance, version,
         ]
     }

@@ -91,7 +91,7 @@ enum DiffCommand {
     private static func judge(
         _ result: inout SetComparison, _ old: PolicySet, _ new: PolicySet, _ arguments: Arguments
     ) throws {
-        let stream = try BacktestCommand.stream(arguments)
+        let stream = try RecordedStream(arguments)
         let tenant = try stream.tenant(
             app: arguments["app"], environment: arguments["environment"])
         var options = Backtest.Options(tenant: tenant)

@@ -2,8 +2,10 @@ import Engine
 import Glibc
 import JSON
 import Ledger
+import Policies
 import Server
 import Storage
+import Synchronization
 import Time
 
 /// No policy acts, and those of the folder are invalid: there is nothing to serve.
@@ -11,12 +13,30 @@ struct PoliciesRefused: Error {
     var report: String
 }
 
+/// The policy folder with what was last read of it in good order. Tests are no part of the
+/// ledger: those that are run before a policy may act are the ones that were loaded with it.
+final class PolicyShelf: Sendable {
+    let folder: PolicyFolder
+    private let loaded = Mutex<PolicyLoad?>(nil)
+
+    init(_ folder: PolicyFolder) { self.folder = folder }
+
+    /// Keeps a load that the engine took.
+    func keep(_ load: PolicyLoad?) { loaded.withLock { $0 = load } }
+
+    /// Runs the tests of a policy; `nil` where none were loaded.
+    func test(_ policy: VersionReference) -> TestEvidence? {
+        let load = loaded.withLock { $0 }
+        return load.flatMap { TestEvidence(of: policy, in: $0, zones: folder.zones) }
+    }
+}
+
 /// A running service: store, engine, policies, HTTP, in the order they depend on each other.
 final class Running {
     private let folder: DataFolder
     private let store: SQLiteStore
     private let engine: Engine
-    private let policies: PolicyFolder
+    private let policies: PolicyShelf
     private let service: Service
     private let log: Log
     /// How long stopping waits for answers under way.
@@ -35,8 +55,8 @@ final class Running {
         engine = try Engine(
             store: store, zones: zones,
             failed: { log.error("storing failed", [("detail", .word($0))]) })
-        policies = PolicyFolder(
-            path: options.policies, zones: zones, activates: options.isDevelopment)
+        policies = PolicyShelf(
+            PolicyFolder(path: options.policies, zones: zones, activates: options.isDevelopment))
         do {
             try Self.administer(engine, .configure(options.configuration, zones: zones.digest))
             try Self.loadPolicies(policies, engine, log)
@@ -63,14 +83,15 @@ final class Running {
     }
 
     private static func serve(
-        _ engine: Engine, _ store: SQLiteStore, _ folder: DataFolder, _ policies: PolicyFolder,
+        _ engine: Engine, _ store: SQLiteStore, _ folder: DataFolder, _ policies: PolicyShelf,
         _ options: ServeOptions, _ log: Log
     ) throws -> Service {
         let backend = Backend(
             engine: engine, ledger: store.reader,
             pseudonymizer: Pseudonymizer(key: folder.pseudonymKey), limits: ServerLimits(),
             isSandboxOnly: options.isDevelopment,
-            reloadPolicies: { load(policies, into: engine, actor: $0, log) })
+            reloadPolicies: { load(policies, into: engine, actor: $0, log) },
+            testPolicy: { policies.test($0) })
         return try Service(
             backend: backend, address: options.address, threads: options.threads,
             version: Version.current, log: log)
@@ -85,8 +106,7 @@ final class Running {
     }
 
     /// Bad policies keep what acted before; only where nothing acts there is no point in going on.
-    private static func loadPolicies(_ policies: PolicyFolder, _ engine: Engine, _ log: Log) throws
-    {
+    private static func loadPolicies(_ policies: PolicyShelf, _ engine: Engine, _ log: Log) throws {
         let reply = load(policies, into: engine, actor: "system", log)
         guard case .refused(let refusal) = reply.content,
             engine.directory.registry.activations.isEmpty
@@ -100,14 +120,16 @@ final class Running {
     /// SIGHUP, and by request.
     @discardableResult
     private static func load(
-        _ policies: PolicyFolder, into engine: Engine, actor: String, _ log: Log
+        _ policies: PolicyShelf, into engine: Engine, actor: String, _ log: Log
     ) -> Reply {
-        let (load, report) = policies.load()
+        let found = policies.folder.load()
+        let report = found.report
         if !report.isEmpty { Terminal.say(report) }
         let reply = engine.perform(
-            Submission(tenant: nil, actor: actor, command: .administer(.loadPolicies(load))))
+            Submission(tenant: nil, actor: actor, command: .administer(.loadPolicies(found.load))))
         switch reply.content {
         case .administered(.loaded(let added, let activated)):
+            policies.keep(found.checked)
             log.info(
                 "policies loaded",
                 [

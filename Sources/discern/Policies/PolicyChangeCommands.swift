@@ -1,0 +1,306 @@
+import Engine
+import JSON
+import Policies
+
+/// `discern policies activate | deactivate | rollback | reload`: what acts, and who says so.
+enum PolicyChangeCommands {
+    private static let scope: [Option] = [
+        .value("reason", "m", "TEXT", "why; it is recorded (required)"),
+        .value("app", "a", "APP", "only for this app; for all if left out"),
+        .value("environment", "e", "ENV", "sandbox or production; with --app"),
+    ]
+    private static let folder = Option.value(
+        "policies", "p", "DIR", "the policy files (Policies), where no server runs")
+
+    static var activate: Command {
+        Command(
+            name: "policies activate", summary: "Let a version of a policy act.",
+            positional: "NAME@VERSION",
+            options: scope + [
+                .flag("shadow", nil, "only run it beside the acting one"),
+                .value("allow", nil, "GUARD", "override a guard, by name; may be repeated"),
+                folder, DataAccess.option,
+            ],
+            discussion: """
+                The way of a new version: put it into the folder with its tests, `discern policies
+                reload`, `activate NAME@VERSION --shadow`, look at `discern policies compare` after
+                a while, then activate it.
+
+                Guards refuse to let it act:
+                  untested      no test of it was loaded with the policy files
+                  failingTests  a test of it fails
+                  coverage      its tests cover less than the configuration asks for
+                  noShadow      it has judged too few recorded events here, in shadow or acting
+                Each can be overridden by its name (--allow noShadow), which the ledger records.
+                The tests are those that the running server loaded with the folder, or, where none
+                runs, those in --policies. --shadow asks no guard, since nothing acts.
+                Exit status: 0 it acts, 4 a test of it fails, 5 another guard refuses.
+                """,
+            run: activate)
+    }
+
+    private static func activate(_ arguments: Arguments) throws -> Int32 {
+        let (name, version) = try PolicyName.reference(arguments)
+        let change = try Change(arguments)
+        let allow = try arguments.all("allow").flatMap { $0.split(separator: ",") }.map { text in
+            guard let name = PolicyGuard(rawValue: String(text)) else {
+                throw UsageError(
+                    "`\(text)` is no guard; there are \(PolicyGuard.names.joined(separator: ", "))")
+            }
+            return name
+        }
+        let isShadow = arguments.has("shadow")
+        var body = change.body
+        body["version"] = .int(version)
+        if isShadow { body["shadow"] = true }
+        if !allow.isEmpty { body["allow"] = .array(allow.map { .string($0.rawValue) }) }
+        return try change.run(
+            arguments, path: "\(name)/activate", .object(body),
+            command: { engine in
+                let reference = "\(name)@\(version)"
+                let candidate = engine.directory.catalog.policy(named: reference)
+                return .activate(
+                    ActivateCommand(
+                        reference: reference, isShadow: isShadow, reason: change.reason,
+                        allow: allow,
+                        tests: try candidate.flatMap { try tests(of: $0.reference, arguments) }))
+            },
+            told: { answer in
+                let overridden = PolicyListCommands.names(answer["guards"]?["overridden"])
+                return "\(name)@\(version) "
+                    + (isShadow ? "runs in shadow" : "acts") + " for \(change.place)"
+                    + (overridden.isEmpty ? "" : ", in spite of \(overridden)")
+            })
+    }
+
+    /// Runs the tests of a policy in the folder; bad files have none.
+    private static func tests(of policy: VersionReference, _ arguments: Arguments) throws
+        -> TestEvidence?
+    {
+        let zones = SystemZones.load()
+        switch PolicyFiles.read([arguments["policies"] ?? "Policies"]) {
+        case .failure(let problem): throw problem
+        case .success(let found):
+            return TestEvidence(
+                of: policy, in: PolicyLoader(zones: zones).load(found.files), zones: zones)
+        }
+    }
+
+    static var deactivate: Command {
+        Command(
+            name: "policies deactivate", summary: "Take a policy away from where it acts.",
+            positional: "NAME[@VERSION]",
+            options: scope + [.flag("shadow", nil, "take it out of shadow"), DataAccess.option],
+            discussion: """
+                An app whose own policy is taken away follows the common one again. Where no policy
+                acts for a category, its evaluations are refused (contextInvalid, noPolicy): to go
+                back to an older version, use `discern policies rollback`.
+                """
+        ) { arguments in
+            let policy = try PolicyName.only(arguments)
+            let parts = policy.split(separator: "@")
+            let change = try Change(arguments)
+            var body = change.body
+            if parts.count > 1 { body["version"] = .int(try PolicyName.reference(arguments).1) }
+            if arguments.has("shadow") { body["shadow"] = true }
+            let isShadow = arguments.has("shadow")
+            return try change.run(
+                arguments, path: "\(parts[0])/deactivate", .object(body),
+                command: { _ in
+                    .deactivate(policy: policy, isShadow: isShadow, reason: change.reason)
+                },
+                told: { changes($0, change.place, isShadow ? "out of shadow" : "taken away") })
+        }
+    }
+
+    static var rollBack: Command {
+        Command(
+            name: "policies rollback", summary: "Let what acted before act again.",
+            positional: "NAME", options: scope + [DataAccess.option],
+            discussion: """
+                Undoes the latest activation of the policy, wherever that still acts; once more
+                undoes the one before. No guard is asked: what acted before was let act before.
+                An app without anything of its own before follows the common policy again.
+                """
+        ) { arguments in
+            let name = try PolicyName.only(arguments)
+            guard !name.contains("@") else {
+                throw UsageError("the version follows from the history: name the policy alone")
+            }
+            let change = try Change(arguments)
+            return try change.run(
+                arguments, path: "\(name)/rollback", .object(change.body),
+                command: { _ in .rollBack(policy: name, reason: change.reason) },
+                told: { changes($0, change.place, "back to the common one") })
+        }
+    }
+
+    private static func changes(_ answer: JSONValue, _ place: String, _ gone: String) -> String {
+        (answer["changes"]?.arrayValue ?? []).map { row in
+            let category = row["category"]?.stringValue ?? ""
+            let from = row["from"].map(PolicyListCommands.reference) ?? ""
+            let to = row["to"].map { "replaced by " + PolicyListCommands.reference($0) } ?? gone
+            return "\(category): \(from) \(to) for \(place)"
+        }.joined(separator: "\n")
+    }
+
+    static var reload: Command {
+        Command(
+            name: "policies reload", summary: "Read the policy files again: all or nothing.",
+            options: [folder, DataAccess.option],
+            discussion: """
+                New versions become candidates; what acts stays as it is, except on a server for
+                development (serve --dev) and where nothing has acted yet.
+                Exit status: 0 loaded, 3 a file is invalid: what was there before goes on acting.
+                """,
+            run: reload)
+    }
+
+    private static func reload(_ arguments: Arguments) throws -> Int32 {
+        do {
+            let (added, activated) = try DataAccess.use(
+                arguments,
+                server: { client in
+                    let answer = try client.post("/v1/policies/reload", .null)
+                    return (
+                        PolicyListCommands.names(answer["added"]),
+                        PolicyListCommands.names(answer["activated"])
+                    )
+                },
+                engine: { engine in
+                    let found = PolicyFolder(
+                        path: arguments["policies"] ?? "Policies", zones: engine.zones,
+                        activates: false
+                    ).load()
+                    if !found.report.isEmpty { Terminal.say(found.report) }
+                    let answer = try DataAccess.administer(engine, .loadPolicies(found.load))
+                    guard case .loaded(let added, let activated) = answer else { return ("", "") }
+                    return (added.joined(separator: ", "), activated.joined(separator: ", "))
+                })
+            Terminal.print("added: \(added.isEmpty ? "nothing" : added)")
+            if !activated.isEmpty { Terminal.print("acting: \(activated)") }
+            return ExitStatus.fine
+        } catch let failure as ServerClient.Failure where failure.isAboutPolicies {
+            Terminal.say(failure.description)
+            return ExitStatus.invalidPolicies
+        } catch let refused as CommandRefused where refused.isAboutPolicies {
+            Terminal.say(refused.description)
+            return ExitStatus.invalidPolicies
+        }
+    }
+}
+
+/// A change of what acts: for whom, and why.
+private struct Change {
+    var reason: String
+    var tenant: Tenant?
+
+    init(_ arguments: Arguments) throws {
+        guard let reason = arguments["reason"], !reason.isEmpty else {
+            throw UsageError("--reason is needed: it is recorded with the change")
+        }
+        guard reason.utf8.count <= 500 else { throw UsageError("--reason: at most 500 bytes") }
+        self.reason = reason
+        guard let app = arguments["app"] else {
+            guard arguments["environment"] == nil else {
+                throw UsageError("--environment is one of an app: name it with --app")
+            }
+            return
+        }
+        guard let environment = arguments["environment"].flatMap(DataEnvironment.init(rawValue:))
+        else { throw UsageError("--app needs --environment sandbox or production") }
+        tenant = Tenant(app: app, environment: environment)
+    }
+
+    var place: String {
+        tenant.map { "\($0.app)/\($0.environment.rawValue)" } ?? "all apps"
+    }
+
+    var body: JSONObject {
+        var body: JSONObject = ["reason": .string(reason)]
+        body["app"] = tenant.map { .string($0.app) }
+        body["environment"] = tenant.map { .string($0.environment.rawValue) }
+        return body
+    }
+
+    /// Makes the change and tells of it; the status says which guard refused.
+    func run(
+        _ arguments: Arguments, path: String, _ body: JSONValue,
+        command: (Engine) throws -> AdministrationCommand, told: (JSONValue) -> String
+    ) throws -> Int32 {
+        do {
+            let answer = try DataAccess.use(
+                arguments, server: { try $0.post("/v1/policies/" + path, body) },
+                engine: { engine in
+                    if let app = tenant?.app, engine.directory.registry.apps[app] == nil {
+                        throw CommandRefused(
+                            refusal: Refusal(
+                                .notFound, "There is no such app.", field: "/app",
+                                value: .string(app)))
+                    }
+                    return try DataAccess.administer(engine, try command(engine), for: tenant)
+                        .policyAnswer
+                })
+            Terminal.print(told(answer))
+            return ExitStatus.fine
+        } catch let failure as ServerClient.Failure where !failure.guards.isEmpty {
+            return refused(failure.description, failure.guards)
+        } catch let refused as CommandRefused where refused.refusal.code == .policyGuarded {
+            return self.refused(
+                refused.description,
+                refused.refusal.allowed.compactMap(\.stringValue))
+        }
+    }
+
+    private func refused(_ text: String, _ guards: [String]) -> Int32 {
+        Terminal.say(text)
+        return guards.contains(PolicyGuard.failingTests.rawValue)
+            ? ExitStatus.testsFailed : ExitStatus.nothingTested
+    }
+}
+
+extension AdministrationAnswer {
+    /// What the server would have answered.
+    fileprivate var policyAnswer: JSONValue {
+        switch self {
+        case .activated(let record): record.answer
+        case .deactivated(let record): record.answer
+        case .rolledBack(let record): record.answer
+        case .done, .loaded: .null
+        }
+    }
+}
+
+/// A policy on the command line.
+enum PolicyName {
+    /// The one policy that is named.
+    static func only(_ arguments: Arguments) throws -> String {
+        guard arguments.positional.count == 1 else { throw UsageError("name one policy") }
+        let name = arguments.positional[0]
+        try check(name)
+        return name
+    }
+
+    /// Names of policies are plain; so is what becomes a part of a path.
+    static func check(_ name: String) throws(UsageError) {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x40, 0x5F: true
+            default: false
+            }
+        }
+        guard isPlain, !name.isEmpty, !name.hasPrefix("@") else {
+            throw UsageError("`\(name)` is no policy's name")
+        }
+    }
+
+    /// The one `name@version` that is named.
+    static func reference(_ arguments: Arguments) throws -> (name: String, version: Int64) {
+        let text = try only(arguments)
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, let version = Int64(parts[1]), version > 0 else {
+            throw UsageError("name a version: NAME@VERSION, not `\(text)`")
+        }
+        return (String(parts[0]), version)
+    }
+}
