@@ -17,6 +17,16 @@ extension EvaluationRecord {
         writer.endArray()
     }
 
+    /// Whether the rule stands in a block that was not entered, since the condition of the rule
+    /// around it did not hold.
+    func isNotEntered(_ rule: RuleSummary) -> Bool {
+        guard let parent = rule.parent, parent < verdicts.count else { return false }
+        switch verdicts[parent] {
+        case .notMatched, .missing, .failed: return true
+        case .matched, .matchedOnMissing, .matchedOnFailure, .skipped: return false
+        }
+    }
+
     private func write(
         _ block: RuleBlock, _ policy: TrustPolicy, _ judgement: Judgement,
         _ activation: inout Activation, to writer: inout JSONWriter
@@ -40,7 +50,11 @@ extension EvaluationRecord {
         writer.member("rule", match.id)
         writer.member("verdict", verdict.name)
         if match.mode == .shadow { writer.member("mode", "shadow") }
-        if verdict == .skipped { writer.member("cause", "an earlier rule decided") }
+        if isNotEntered(policy.rules[match.index]) {
+            writer.member("cause", "the rule around it did not match")
+        } else if verdict == .skipped {
+            writer.member("cause", "an earlier rule decided")
+        }
         if let error = judgement.failures.first(where: { $0.rule == match.index })?.error {
             if error.code == .missing {
                 writer.member("missing", error.missing)

@@ -83,17 +83,16 @@ public struct PolicyTrace: Sendable {
         _ verdict: Verdict, _ rule: RuleSummary, _ record: EvaluationRecord
     ) -> String? {
         switch verdict {
-        case .matched, .notMatched, .failed: return nil
+        case .matched, .failed: return nil
+        // A shadow rule whose own condition was not looked at.
+        case .notMatched:
+            return record.isNotEntered(rule) ? "the rule around it did not match" : nil
         case .missing: return "a value is missing, and `onMissing` says no match"
         case .matchedOnMissing: return "a value is missing, and `onMissing` says match"
         case .matchedOnFailure: return "failed; counts as matched, since it raises friction"
         case .skipped:
-            if let parent = rule.parent, parent < record.verdicts.count,
-                !record.verdicts[parent].isMatch
-            {
-                return "the rule around it did not match"
-            }
-            return "an earlier rule decided"
+            return record.isNotEntered(rule)
+                ? "the rule around it did not match" : "an earlier rule decided"
         }
     }
 

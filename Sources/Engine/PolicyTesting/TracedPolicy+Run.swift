@@ -11,7 +11,7 @@ extension TracedPolicy {
         Facts(record).fill(&activation, policy: policy, insight: record.acting)
         var run = PolicyRun()
         for (rule, verdict) in record.verdicts.enumerated() where rule < itemOfRule.count {
-            guard verdict != .skipped else { continue }
+            guard verdict != .skipped, !record.isNotEntered(policy.rules[rule]) else { continue }
             let place = itemOfRule[rule]
             run.items[place] = ItemHits(reached: 1, matched: verdict.isMatch ? 1 : 0)
             if let condition = items[place].expression(.condition) {
