@@ -133,8 +133,11 @@ extension Scenarios {
         /// As a folder, as files, and through a folder further up.
         @Test func caseE44_theWayToAPolicyDoesNotCount() throws {
             let policies = Service.shippedPolicies
+            let above = try TemporaryFolder()
+            try FileManager.default.createSymbolicLink(
+                atPath: above.path + "/below", withDestinationPath: policies)
             let ways = [
-                [policies], [policies + "/transcripts-payments_test.yaml"], [policies + "/.."],
+                [policies], [policies + "/transcripts-payments_test.yaml"], [above.path],
             ]
             let figures = try ways.map { paths in
                 let run = try Program.run(
