@@ -167,6 +167,9 @@ private struct RuleRun {
         result.would = combine(result.would, found.would)
     }
 
+    // Not inlined: where its result is thrown away, the optimizer of Swift 6.3 loses track of who owns
+    // it, and stops.
+    @inline(never)
     private mutating func evaluate(
         _ match: Match, isShadow: Bool, _ activation: inout Activation
     ) -> BlockResult {
