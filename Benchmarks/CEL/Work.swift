@@ -37,6 +37,8 @@ enum Work {
         case .timestamp: "t"
         case .duration: "d"
         case .list(.int): "[1, 2, 3]"
+        case .list(.uint): "[1u, 2u]"
+        case .list(.double): "[1.5, 2.5]"
         case .list(.dyn): "[s, b, 1e308, t, d]"
         case .list(.optional): "[optional.of(s)]"
         case .list: "l"
