@@ -92,10 +92,21 @@ enum Work {
         }
     }
 
+    /// `a` and `b` without order, which lets the automata of some patterns grow too large.
+    private static func mixed(_ count: Int) -> String {
+        var state: UInt64 = 1
+        return String(
+            decoding: (0..<count).map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return UInt8(ascii: state >> 40 & 1 == 0 ? "a" : "b")
+            }, as: UTF8.self)
+    }
+
     private static func time(
         _ program: Program, in environment: Environment, _ piece: String, _ size: Int
     ) -> Double {
-        let text = String(repeating: piece, count: size / piece.utf8.count)
+        let text =
+            piece == "ab" ? mixed(size) : String(repeating: piece, count: size / piece.utf8.count)
         var activation = Activation(environment)
         activation.set(0, text)
         activation.set(

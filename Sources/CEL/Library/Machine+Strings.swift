@@ -222,12 +222,21 @@ extension Machine {
 
     private static func isSpace(_ text: UnsafeRawBufferPointer, _ index: Int) -> Bool {
         if text[index] < 0x80 { return text[index] == 32 || (9...13).contains(text[index]) }
-        let width = CodePoints.width(at: index, in: text)
-        let part = UnsafeRawBufferPointer(rebasing: text[index..<index + width])
-        guard let scalar = String(decoding: part, as: UTF8.self).unicodeScalars.first else {
-            return false
+        // None of the others has fewer than two or more than three bytes.
+        var value = UInt32(text[index])
+        switch CodePoints.width(at: index, in: text) {
+        case 2: value = (value & 0x1F) << 6 | UInt32(text[index + 1] & 0x3F)
+        case 3:
+            value =
+                (value & 0x0F) << 12 | UInt32(text[index + 1] & 0x3F) << 6
+                | UInt32(text[index + 2] & 0x3F)
+        default: return false
         }
-        return scalar.properties.isWhitespace
+        switch value {
+        case 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
+            return true
+        default: return false
+        }
     }
 
     /// The letter that stands for a byte behind a backslash; 0 where the byte stands for itself.
