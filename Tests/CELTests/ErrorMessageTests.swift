@@ -30,6 +30,17 @@ struct ErrorMessageTests {
         #expect(error?.message == row.message)
     }
 
+    @Test func aTextThatGrowsTooLongIsGivenUp() {
+        var environment = Environment()
+        environment.limits.stringBytes = 10_000
+        #expect(
+            outcome("'%s'.format([lists.range(40).map(i, 1e308)])", in: environment)
+                == .error(.sizeLimit))
+        #expect(
+            outcome("size('%s'.format([lists.range(20).map(i, 1e308)]))", in: environment)
+                == .value(.int(6220)))
+    }
+
     /// No message names a function as the evaluator calls it inside.
     @Test func namesAreThoseOfTheTable() throws {
         let names = Set(Function.standard.map(\.name))

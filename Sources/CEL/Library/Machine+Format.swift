@@ -4,6 +4,7 @@ import Glibc
 extension Machine {
     private struct Fault: Error {
         var message: String
+        var code = EvaluationError.Code.invalidArgument
     }
 
     /// More decimals than any double has would only make long texts.
@@ -38,12 +39,12 @@ extension Machine {
                 next += 1
             }
         } catch {
-            return self.error(.invalidArgument, error.message)
+            return self.error(error.code, error.message)
         }
         return makeString(result)
     }
 
-    private static let tooLong = Fault(message: "the result is too long")
+    private static let tooLong = Fault(message: "the result is too long", code: .sizeLimit)
 
     /// Takes a piece of text in. It is paid for, and what is too long ends here: the text under way
     /// never takes more memory than a string may.
