@@ -40,7 +40,7 @@ let fuzzer: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "cel-fuzz", dependencies: ["CEL", "JSON"], path: "Fuzz/CELFuzz",
+            name: "cel-fuzz", dependencies: ["CEL", "JSON", "Policies"], path: "Fuzz/CELFuzz",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
     ]
 
@@ -104,7 +104,8 @@ let package = Package(
 
         // Beside the house: measures the evaluator (Benchmarks/cel.py)
         .executableTarget(
-            name: "cel-benchmark", dependencies: ["CEL", "JSON", "Time"], path: "Benchmarks/CEL",
+            name: "cel-benchmark", dependencies: ["CEL", "JSON", "Policies", "Time"],
+            path: "Benchmarks/CEL",
             exclude: ["expressions.json", "count.c", "peer.py"], swiftSettings: strict),
 
         // Beside the house: makes recorded evaluations to try things on

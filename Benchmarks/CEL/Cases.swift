@@ -1,6 +1,7 @@
 import CEL
 import Glibc
 import JSON
+import Policies
 import Time
 
 /// How the inputs are given.
@@ -40,25 +41,13 @@ struct Cases {
         }
     }
 
-    /// Numbers without a point are ints, `{"$ts": …}` is a timestamp.
+    /// `{"$ts": …}` is a timestamp.
     private static func value(_ json: JSONValue) -> Value {
-        switch json {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .int(let value): return .int(value)
-        case .uint(let value): return .uint(value)
-        case .double(let value): return .double(value)
-        case .string(let value): return .string(value)
-        case .array(let elements): return .list(elements.map(value))
-        case .object(let object):
-            if let text = object["$ts"]?.stringValue, let instant = Instant(rfc3339: text),
-                let time = Timestamp(seconds: instant.milliseconds / 1000)
-            {
-                return .timestamp(time)
+        Value(json) { object in
+            guard let text = object["$ts"]?.stringValue, let instant = Instant(rfc3339: text) else {
+                return nil
             }
-            return .map(
-                ValueMap(
-                    object.members.map { .init(key: .string($0.key), value: value($0.value)) }))
+            return Timestamp(seconds: instant.milliseconds / 1000).map { .timestamp($0) }
         }
     }
 

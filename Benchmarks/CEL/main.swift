@@ -9,8 +9,10 @@ import Time
 //   {"name":"payment_rule","form":"dyn","ns":41.2,"bind":310.0,"compile":9120.0,…}
 //
 // usage: cel-benchmark FILE [FORM NAME]
+//        cel-benchmark work [PART]
 //
-// With a form and a name it evaluates that one for ever, for a profiler.
+// With a form and a name it evaluates that one for ever, for a profiler. With `work` it prints which
+// calls of functions (whose text has the part) take the longest for a unit of cost.
 
 /// Nanoseconds of the processor time of this thread: what another process takes is not in it.
 func nanoseconds() -> Double {
@@ -38,6 +40,10 @@ func median(batches: Int = 151, _ body: () -> Void) -> Double {
 }
 
 let arguments = CommandLine.arguments
+if arguments.count > 1, arguments[1] == "work" {
+    try Work.run(matching: arguments.count > 2 ? arguments[2] : nil)
+    exit(0)
+}
 guard arguments.count == 2 || arguments.count == 4, let bytes = contents(of: arguments[1]),
     let cases = Cases(bytes)
 else {

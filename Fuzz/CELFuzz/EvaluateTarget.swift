@@ -1,5 +1,6 @@
 import CEL
 import JSON
+import Policies
 
 /// The first line is an expression, the next two are JSON texts for the variables `a` and `b`.
 /// Compiled and evaluated in every form; all must agree, cost no more than the limit, and leave the
@@ -108,22 +109,6 @@ final class EvaluateTarget: FuzzTarget {
     private static func value(_ line: [UInt8]) -> Value? {
         guard let json = try? JSONReader.parse(line, limits: JSONLimits(bytes: 4096, depth: 40))
         else { return nil }
-        return value(json)
-    }
-
-    private static func value(_ json: JSONValue) -> Value {
-        switch json {
-        case .null: .null
-        case .bool(let value): .bool(value)
-        case .int(let value): .int(value)
-        case .uint(let value): .uint(value)
-        case .double(let value): .double(value)
-        case .string(let value): .string(value)
-        case .array(let elements): .list(elements.map(value))
-        case .object(let object):
-            .map(
-                ValueMap(object.members.map { .init(key: .string($0.key), value: value($0.value)) })
-            )
-        }
+        return Value(json)
     }
 }

@@ -96,6 +96,17 @@ struct DiagnosticTests {
         #expect(result.diagnostics.first?.severity == .warning)
     }
 
+    /// Trying a constant part beforehand reports nothing a second time.
+    @Test(arguments: [
+        ("'a'.matches('(?=a)')", ["cel.regex"]),
+        ("'a'.matches('(') || 'b'.matches('(')", ["cel.regex", "cel.regex"]),
+        ("true || 'a'.matches('(')", ["cel.regex"]), ("1 / 0", ["cel.alwaysFails"]),
+        ("strings.format('a', [])", ["cel.undeclared"]),
+    ])
+    func eachFaultIsReportedOnce(_ row: (text: String, codes: [String])) {
+        #expect(Environment().compile(row.text).diagnostics.map(\.code) == row.codes, "\(row.text)")
+    }
+
     @Test(arguments: ["attributes.amount / 0.0 > 1.0", "true || 1 / 0 > 1", "[1, 2][1] > 1"])
     func whatCanWorkIsNoWarning(_ text: String) throws {
         #expect(try Environment.payment().compile(text).diagnostics.isEmpty)

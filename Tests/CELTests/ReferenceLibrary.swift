@@ -405,7 +405,12 @@ enum ReferenceLibrary {
     // MARK: Lists and sets
 
     static func sorted(_ range: Value, by keys: [Value]) throws -> Answer {
-        guard case .list(let list) = range else { return failure(.noSuchOverload) }
+        let list: [Value]
+        switch range {
+        case .list(let elements): list = elements
+        case .map(let map): list = map.entries.map(\.key)
+        default: return failure(.noSuchOverload)
+        }
         for key in keys where compare(key, key) == nil || kind(key) != kind(keys[0]) {
             return failure(.noSuchOverload)
         }

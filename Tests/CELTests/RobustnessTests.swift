@@ -250,7 +250,9 @@ struct PaidWorkTests {
         "isCIDR(s)",
         "s in {'k': 1}", "{s: 1} == {}", "{'k': 1}[?s].hasValue()", "s.trim() == ''",
         "base64.decode(s) == b''", "s.lastIndexOf('b') == 1", "'%x'.format([s]) == ''",
-        "s.charAt(1) == ''", "s == s + ''", "s < s", "s.split('b').size() == 1", "s.quote() == ''",
+        "s.charAt(1) == ''", "isIP(s)", "cidr('::/0').containsIP(s)", "s.reverse() == ''",
+        "'%s'.format([bytes(s)]) == ''", "s == s + ''", "s < s", "s.split('b').size() == 1",
+        "s.quote() == ''",
         "s.matches('b')", "regex.extract(s, 'b').hasValue()", "s.replace('b', '') == ''",
     ])
     func readingTexts(_ test: String) throws {
@@ -281,6 +283,32 @@ struct PaidWorkTests {
         try expectGivenUp(long + search + ".size())")
         try expectGivenUp(
             "lists.range(4000).all(i, 'x'.matches('(a{500}){' + string(i) + '}') || true)")
+    }
+
+    /// Texts of numbers are longer than the numbers.
+    @Test(arguments: [
+        "'%s'.format([lists.range(100000).map(i, 1e308)])",
+        "lists.range(100000).all(i, '%d'.format([1e308 + double(i)]) != '')",
+        "lists.range(100000).all(i, '%.1000f'.format([1e308 + double(i)]) != '')",
+        "'%s'.format([lists.range(100000).map(i, timestamp(i))])",
+        "'%s'.format([lists.range(100000).map(i, duration('-1s'))])",
+        "'%s'.format([lists.range(100000).map(i, ip('::1'))])",
+    ])
+    func textsOfNumbers(_ source: String) throws {
+        try expectGivenUp(source)
+    }
+
+    /// An automaton that grows too large is followed state by state.
+    @Test func largeRegularExpressionsCostMore() throws {
+        func cost(_ pattern: String) throws -> Int {
+            let environment = Environment()
+            var activation = Activation(environment)
+            let source = Self.text + "s.matches('\(pattern)'))"
+            return try program(source, in: environment).evaluate(&activation).cost
+        }
+        let small = try cost("^tx-[0-9a-f]+$")
+        #expect(try cost("(a|b)*a(a|b){100}c") > 3 * small)
+        #expect(try cost("b") * 2 > small)
     }
 
     private func expectGivenUp(_ source: String) throws {

@@ -103,4 +103,20 @@ struct TextTests {
         #expect(environment.compile("[1].map(x, x)").program?.resultType == .list(.int))
         #expect(environment.compile("[true].map(x, .x)").program?.resultType == .list(.string))
     }
+
+    /// What Unicode calls white space, and nothing else, is trimmed.
+    @Test func whiteSpace() throws {
+        var environment = Environment()
+        try environment.declare("s", .string)
+        let trim = try program("s.trim() == 'x'", in: environment)
+        var activation = Activation(environment)
+        for scalar in (UInt32(0)...0x1_FFFF).compactMap(Unicode.Scalar.init) {
+            let isSpace = scalar.properties.isWhitespace
+            // Of those that are none a sample is enough.
+            guard isSpace || scalar.value < 0x3100 || scalar.value % 97 == 0 else { continue }
+            activation.reset()
+            activation.set(0, "\(Character(scalar))x\(Character(scalar))")
+            #expect(trim.evaluate(&activation).value == .bool(isSpace), "\(scalar.value)")
+        }
+    }
 }

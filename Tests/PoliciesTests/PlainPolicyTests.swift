@@ -142,11 +142,37 @@ import Testing
                     overloads: [{id: p, args: [{type_name: string}], return: {type_name: string}}]
                 """)
         let policy = try #require(load.plainPolicy, "\(load.rendered())")
-        guard case .failure(let error) = policy.evaluate([]) else {
+        guard case .failure(let failure) = policy.evaluate([]) else {
             Issue.record("there is nothing that could answer")
             return
         }
-        #expect(error.message.contains("`place` is declared without a body"))
+        #expect(failure.error.message.contains("`place` is declared without a body"))
+    }
+
+    @Test func aFailureShowsItsPlace() throws {
+        let load = plain(
+            """
+            name: p
+            rule:
+              variables:
+                - {name: l, expression: "[1, 2, 3]"}
+              match:
+                - condition: "variables.l[x] == 1"
+                  output: "'a'"
+            """,
+            config: "variables:\n  - {name: x, type_name: int}")
+        let policy = try #require(load.plainPolicy, "\(load.rendered())")
+        guard case .failure(let failure) = policy.evaluate([("x", .int(5))]) else {
+            Issue.record("there is no such element")
+            return
+        }
+        let lines = policy.rendered(failure).split(separator: "\n")
+        #expect(
+            lines[0]
+                == "policy.yaml:6:19: error: index 5 is outside of a list of 3 [cel.evaluation.indexOutOfRange]"
+        )
+        #expect(lines.count == 3 && lines[1].contains("variables.l[x]"), "\(lines)")
+        #expect(lines[2].contains("^"))
     }
 }
 

@@ -129,6 +129,7 @@ extension Checker {
         _ id: AST.NodeID, _ name: String, _ given: [Type], isMember: Bool
     ) {
         if !overloads(name, isMember: !isMember).isEmpty {
+            if given.contains(.error) { return }
             report(
                 id, "cel.undeclared.function", noOverload(name, given, isMember: isMember),
                 help: isMember ? "call it as `\(name)(…)`" : "call it as `x.\(name)(…)`")
@@ -153,6 +154,8 @@ extension Checker {
         _ id: AST.NodeID, _ name: String, _ options: [Function.Overload], _ given: [Type],
         isMember: Bool
     ) {
+        // What is wrong with an operand has been said.
+        if given.contains(.error) { return }
         report(
             id, "cel.type.overload", noOverload(name, given, isMember: isMember),
             help: help(name, given.map { types.resolve($0, isFinal: true) }, options))

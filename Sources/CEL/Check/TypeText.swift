@@ -7,6 +7,26 @@ extension Type {
         self = type
     }
 
+    /// The first name in it that the language does not know, and one it knows that is near enough to
+    /// be meant. A text such as `strnig` reads as a type that a host might have.
+    public var unknownName: (name: String, nearest: String?)? {
+        switch self {
+        case .param(let name): return Self.unknown(name)
+        case .abstract(let name, let parameters):
+            if parameters.isEmpty, WellKnown.typeNames[name] != nil { return nil }
+            return Self.unknown(name)
+        case .list(let inner), .optional(let inner), .wrapper(let inner), .type(let inner?):
+            return inner.unknownName
+        case .map(let key, let value): return key.unknownName ?? value.unknownName
+        default: return nil
+        }
+    }
+
+    private static func unknown(_ name: String) -> (name: String, nearest: String?) {
+        let known = Set(named.keys).union(WellKnown.typeNames.keys)
+        return (name, EditDistance.closest(to: name, among: known).first)
+    }
+
     /// The types with a name of their own and no parameters.
     static let named: [String: Type] = [
         "dyn": .dyn, "null": .null, "null_type": .null, "bool": .bool, "int": .int, "uint": .uint,

@@ -113,7 +113,8 @@ struct Charges {
         case .base64Decode: return made(first.bytes)
         case .masked: return (texts + 1, .scalar)
         // What is left reads texts and gives what has no size.
-        default: return (texts, .scalar)
+        default:
+            return (builtin.readsSlowly ? a.reduce(0) { $0 + $1.bytes } : texts, .scalar)
         }
     }
 
@@ -211,9 +212,10 @@ struct Charges {
     private func format() -> Found {
         let value = second.member
         let text = value.textLength + 1_500
+        // Of a map all is copied, and the keys are compared in as many rounds as its length has bits.
+        let copies = Bound(33) * Bound(value.height + 1)
         let clause =
-            (text + 16) / 16 + value.nodes + value.weight * 3
-            + (text / 16) * Bound(value.height + 1)
+            (text / 16 + 1) * (copies + 2) + value.nodes * 40 + value.weight * 4 + 1_100
         let result = first.bytes + second.count * text
         return (
             texts + second.count * clause + .least(result, longest) / 16,
@@ -227,7 +229,7 @@ struct Charges {
         guard nodes.count >= 2 else { return (texts, .scalar) }
         let bytes = first.bytes
         let size = walk.regexSize(nodes[1])
-        let factor = Bound(1 + size / 128)
+        let factor = Bound(Regex.factor(size))
         let compiling = second.bytes * 16 + Bound(2_000 + 64 * size + walk.limits.regexMemory / 4)
         let once = bytes * factor + 16
         let most = texts + compiling + once

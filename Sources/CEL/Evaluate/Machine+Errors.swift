@@ -39,7 +39,7 @@ extension Machine {
 
     mutating func noOverload(_ builtin: Builtin, _ arguments: UnsafeBufferPointer<Cell>) -> Cell {
         guard let cells = arena.cells(arguments.count + 1) else { return bare(.noSuchOverload) }
-        cells[0] = arena.cell(of: .string("\(builtin)")) ?? .null
+        cells[0] = arena.cell(of: .string(builtin.name)) ?? .null
         for (index, argument) in arguments.enumerated() { cells[index + 1] = argument }
         return error(.noSuchOverload, of: Cell(.list, cells, count: arguments.count + 1))
     }

@@ -44,7 +44,12 @@ final class Regex: @unchecked Sendable {
 
     /// What matching a text may cost: RE2 takes a step for each byte, and where its automaton grows
     /// too large one for each instruction that may be active.
-    func cost(_ count: Int) -> Int { 16 + count * (1 + size / 128) }
+    func cost(_ count: Int) -> Int { 16 + count * factor }
+
+    /// The cost of each byte of text.
+    var factor: Int { Self.factor(size) }
+
+    static func factor(_ size: Int) -> Int { 1 + size / 16 }
 
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         cre2_matches(handle, text.baseAddress?.assumingMemoryBound(to: CChar.self), text.count)

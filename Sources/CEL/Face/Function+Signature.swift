@@ -4,6 +4,10 @@ extension Function {
         Function(name: name, overloads: entry.overloads)
     }.sorted { $0.name < $1.name }
 
+    /// The names of the macros, which look like functions and are none, such as `has` and `map`.
+    public static let macros: Set<String> = Set(Parser.loops.keys).union(["has"])
+        .union(Parser.celMacros.keys.map { "cel." + $0 })
+
     /// Each overload as an expression would write it, for people: `int + int → int`,
     /// `string.charAt(int) → string`, `math.abs(int) → int`.
     public var signatures: [String] { overloads.map { $0.signature(name) } }

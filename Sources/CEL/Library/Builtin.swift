@@ -29,12 +29,25 @@ enum Builtin: UInt16 {
     case ip, cidr, isIP, isCIDR, ipIsCanonical, family, isUnspecified, isLoopback, isGlobalUnicast
     case isLinkLocalMulticast, isLinkLocalUnicast, containsIP, containsCIDR, masked, prefixLength
 
+    /// Its name in expressions: that of `toInt` is `int`, that of `add` is `+`.
+    var name: String { Library.names[self] ?? "\(self)" }
+
     /// Whether what it does grows with a text or a collection, by more than reading it once.
     var isDear: Bool {
         switch self {
         case .matches, .regexReplace, .regexExtract, .regexExtractAll, .replace, .split, .join,
             .format, .quote, .reverse, .flatten, .distinct, .sort, .setsContains, .setsIntersects,
             .setsEquivalent, .base64Encode, .base64Decode:
+            true
+        default: readsSlowly
+        }
+    }
+
+    /// Whether it takes its texts apart piece by piece, and so costs a unit for each byte of them.
+    var readsSlowly: Bool {
+        switch self {
+        case .toDouble, .toDuration, .ip, .cidr, .isIP, .isCIDR, .ipIsCanonical, .containsIP,
+            .containsCIDR:
             true
         default: false
         }
@@ -64,6 +77,18 @@ enum Library {
                 overloads
         }
         return table
+    }()
+
+    /// The names of the functions, as messages show them: `+` rather than `_+_`.
+    static let names: [Builtin: String] = {
+        var names: [Builtin: String] = [:]
+        for (name, entry) in functions {
+            guard let builtin = entry.builtin else { continue }
+            let text = name.filter { $0 != "_" && $0 != "@" }
+            // Of several names of one function the first in the order of the alphabet.
+            names[builtin] = min(names[builtin] ?? text, text)
+        }
+        return names
     }()
 
     /// Reads a signature; nil if the text is not one, which the tests rule out for the tables here.

@@ -76,27 +76,33 @@ extension Machine {
         return makeList(kept)
     }
 
-    /// The elements of a list in the order of their keys; stable.
+    /// The elements of a list, or the keys of a map, in the order of their sort keys; stable. NaN,
+    /// which has no order, comes first.
     mutating func sortBy(_ list: Cell, keys: Cell) -> Cell {
         if keys.isError { return keys }
         let keyCells = keys.cells
-        guard list.tag == .list, keyCells.count == list.count else {
+        guard list.tag == .list || list.tag == .map, keyCells.count == list.count else {
             return noOverload("sortBy", list)
         }
-        guard let first = keyCells.first else { return list }
+        guard let first = keyCells.first else { return makeList([]) }
         charge(cells: keyCells.count * (Int.bitWidth - keyCells.count.leadingZeroBitCount))
         if isTooCostly { return bare(.costLimit) }
         for key in keyCells where key.tag != first.tag || compare(key, key) == nil {
             return noOverload("sort", first, key)
         }
-        var order = Array(0..<keyCells.count)
-        order.sort { left, right in
-            guard case .some(.some(let result)) = compare(keyCells[left], keyCells[right]),
-                result != 0
-            else { return left < right }
-            return result < 0
+        var places = Array(0..<keyCells.count)
+        places.sort { left, right in
+            let result = order(ofKey: keyCells[left], keyCells[right])
+            return result == 0 ? left < right : result < 0
         }
-        return makeList(order.map { list.cells[$0] })
+        let step = list.tag == .map ? 2 : 1
+        return makeList(places.map { list.cells[step * $0] })
+    }
+
+    /// The order of two keys of one kind.
+    private mutating func order(ofKey left: Cell, _ right: Cell) -> Int {
+        if case .some(.some(let result)) = compare(left, right) { return result }
+        return (right.asDouble.isNaN ? 1 : 0) - (left.asDouble.isNaN ? 1 : 0)
     }
 
     private mutating func sets(_ builtin: Builtin, _ l: Cell, _ r: Cell) -> Cell? {
@@ -135,58 +141,5 @@ extension Machine {
             return makeBytes(.bytes, bytes.count) { $0.copyBytes(from: bytes) }
         default: return noOverload(builtin, a)
         }
-    }
-}
-
-/// Base64 of RFC 4648 with its standard alphabet.
-enum Base64 {
-    private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    private static let values: [UInt8: UInt32] = Dictionary(
-        uniqueKeysWithValues: alphabet.enumerated().map { ($1, UInt32($0)) })
-
-    static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let count = min(3, bytes.count - start)
-            var word: UInt32 = 0
-            for index in 0..<3 {
-                word = word << 8 | (index < count ? UInt32(bytes[start + index]) : 0)
-            }
-            for index in 0..<4 {
-                text.append(
-                    index <= count
-                        ? alphabet[Int(word >> (18 - 6 * UInt32(index)) & 63)] : UInt8(ascii: "="))
-            }
-        }
-        return text
-    }
-
-    /// Padding may be left out.
-    static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-        var end = text.count
-        if end % 4 == 0 {
-            var padding = 0
-            while padding < 2, end > 0, text[end - 1] == UInt8(ascii: "=") {
-                end -= 1
-                padding += 1
-            }
-        }
-        guard end % 4 != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(end / 4 * 3 + 2)
-        var word: UInt32 = 0
-        var bits = 0
-        for index in 0..<end {
-            guard let value = values[text[index]] else { return nil }
-            word = word << 6 | value
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
-            }
-        }
-        return bytes
     }
 }

@@ -33,6 +33,7 @@ extension Machine {
     private mutating func parsed(_ cell: Cell, isBlock: Bool) -> Cell {
         let what = isBlock ? "CIDR block" : "IP address"
         do throws(NetworkText.Fault) {
+            guard cell.count <= NetworkText.longest else { throw .malformed }
             let address =
                 isBlock ? try NetworkText.block(cell.text) : try NetworkText.address(cell.text)
             return arena.network(address) ?? outOfMemory()
@@ -46,7 +47,8 @@ extension Machine {
     }
 
     private func isValid(_ cell: Cell, isBlock: Bool) -> Bool {
-        NetworkText.parse(cell.text).map { ($0.prefix != nil) == isBlock } ?? false
+        guard cell.count <= NetworkText.longest else { return false }
+        return NetworkText.parse(cell.text).map { ($0.prefix != nil) == isBlock } ?? false
     }
 
     /// IPv4 within IPv6 counts as IPv4.

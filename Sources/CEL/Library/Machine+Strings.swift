@@ -28,10 +28,7 @@ extension Machine {
             guard a[1].tag == .int, a.count == 2 || a[2].tag == .int else { break }
             return substring(first, a[1].asInt, a.count == 3 ? a[2].asInt : nil)
         case (.trim, 1): return part(first, Self.trimmed(first.bytes))
-        case (.reverse, 1):
-            var reversed = String.UnicodeScalarView()
-            reversed.append(contentsOf: first.text.unicodeScalars.reversed())
-            return makeString(String(reversed))
+        case (.reverse, 1): return reversed(first)
         case (.quote, 1): return makeString(Self.quoted(first.bytes))
         case (.format, 2) where a[1].tag == .list: return format(first.bytes, a[1].cells)
         default: break
@@ -40,7 +37,7 @@ extension Machine {
     }
 
     /// A part of a string shares its bytes.
-    private func part(_ cell: Cell, _ range: Range<Int>) -> Cell {
+    func part(_ cell: Cell, _ range: Range<Int>) -> Cell {
         Cell(.string, cell.address.map { $0 + range.lowerBound }, count: range.count)
     }
 
@@ -76,11 +73,10 @@ extension Machine {
         _ text: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer, _ offset: Int64?
     ) -> Cell {
         let from = offset ?? 0
-        if from < 0 { return outside(from) }
-        if wanted.isEmpty { return .int(from) }
         guard let start = CodePoints.offset(of: Int(clamping: from), in: text) else {
             return outside(from)
         }
+        if wanted.isEmpty { return .int(from) }
         guard let place = CodePoints.find(wanted, in: text, from: start) else {
             return .int(-1 as Int64)
         }
@@ -90,8 +86,6 @@ extension Machine {
     private mutating func lastIndexOf(
         _ text: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer, _ offset: Int64?
     ) -> Cell {
-        if let offset, offset < 0 { return outside(offset) }
-        if wanted.isEmpty { return .int(offset ?? Int64(CodePoints.count(text))) }
         var start = text.count
         if let offset {
             guard let place = CodePoints.offset(of: Int(clamping: offset), in: text) else {
@@ -99,6 +93,7 @@ extension Machine {
             }
             start = place
         }
+        if wanted.isEmpty { return .int(offset ?? Int64(CodePoints.count(text))) }
         // Backwards there is no linear search at hand, so what may be compared is paid for first.
         cost += min(wanted.count, text.count) * text.count / 64
         if cost > costLimit { return bare(.costLimit) }
@@ -116,8 +111,21 @@ extension Machine {
         }
     }
 
+    /// Written from the end on, code point by code point.
+    private mutating func reversed(_ cell: Cell) -> Cell {
+        makeBytes(.string, cell.count) { target in
+            var start = 0
+            while start < cell.count {
+                let width = CodePoints.width(at: start, in: cell.bytes)
+                let place = cell.count - start - width
+                for index in 0..<width { target[place + index] = cell.bytes[start + index] }
+                start += width
+            }
+        }
+    }
+
     /// Whether so many more bytes may be made; pays for them.
-    private mutating func mayMake(_ bytes: Int) -> Bool {
+    mutating func mayMake(_ bytes: Int) -> Bool {
         charge(bytes: bytes)
         return bytes <= limits.stringBytes && cost <= costLimit
     }
@@ -213,142 +221,42 @@ extension Machine {
     }
 
     private static func isSpace(_ text: UnsafeRawBufferPointer, _ index: Int) -> Bool {
-        let width = CodePoints.width(at: index, in: text)
-        let part = UnsafeRawBufferPointer(rebasing: text[index..<index + width])
-        guard let scalar = String(decoding: part, as: UTF8.self).unicodeScalars.first else {
-            return false
+        if text[index] < 0x80 { return text[index] == 32 || (9...13).contains(text[index]) }
+        // None of the others has fewer than two or more than three bytes.
+        var value = UInt32(text[index])
+        switch CodePoints.width(at: index, in: text) {
+        case 2: value = (value & 0x1F) << 6 | UInt32(text[index + 1] & 0x3F)
+        case 3:
+            value =
+                (value & 0x0F) << 12 | UInt32(text[index + 1] & 0x3F) << 6
+                | UInt32(text[index + 2] & 0x3F)
+        default: return false
         }
-        return scalar.properties.isWhitespace
+        switch value {
+        case 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
+            return true
+        default: return false
+        }
     }
 
-    private static let escapes: [UInt8: Character] = [
-        7: "a", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t", 11: "v", 92: "\\", 34: "\"",
-    ]
+    /// The letter that stands for a byte behind a backslash; 0 where the byte stands for itself.
+    private static let escapes: [UInt8] = {
+        var letters = [UInt8](repeating: 0, count: 256)
+        for (byte, letter) in zip([7, 8, 12, 10, 13, 9, 11, 92, 34], "abfnrtv\\\"".utf8) {
+            letters[byte] = letter
+        }
+        return letters
+    }()
 
     static func quoted(_ bytes: UnsafeRawBufferPointer) -> String {
+        let escapes = escapes
         var text: [UInt8] = [UInt8(ascii: "\"")]
         for byte in bytes {
-            if let letter = escapes[byte]?.asciiValue {
-                text += [UInt8(ascii: "\\"), letter]
-            } else {
-                text.append(byte)
-            }
+            let letter = escapes[Int(byte)]
+            if letter > 0 { text.append(UInt8(ascii: "\\")) }
+            text.append(letter > 0 ? letter : byte)
         }
         // What is not UTF-8 becomes U+FFFD here.
         return String(decoding: text + [UInt8(ascii: "\"")], as: UTF8.self)
-    }
-
-    // MARK: Regular expressions
-
-    mutating func regex(_ builtin: Builtin, _ a: Arguments) -> Cell {
-        guard a.count >= 2, a[0].tag == .string, a[1].tag == .string else {
-            return noOverload(builtin, a)
-        }
-        return withRegex(a[1]) { machine, regex in
-            machine.cost += regex.cost(a[0].count)
-            if machine.cost > machine.costLimit { return machine.bare(.costLimit) }
-            switch (builtin, a.count) {
-            case (.regexExtract, 2):
-                if regex.groups > 1 { return machine.tooManyGroups() }
-                guard let found = regex.find(a[0].bytes, from: 0), let span = found.last,
-                    span.start >= 0
-                else { return Cell.none }
-                return machine.some(machine.part(a[0], span.start..<span.end))
-            case (.regexExtractAll, 2): return machine.extractAll(a[0], regex)
-            case (.regexReplace, 3...4)
-            where a[2].tag == .string && (a.count == 3 || a[3].tag == .int):
-                return machine.regexReplace(
-                    a[0].bytes, regex, a[2].bytes, a.count == 4 ? a[3].asInt : -1)
-            default: return machine.noOverload(builtin, a)
-            }
-        }
-    }
-
-    private mutating func tooManyGroups() -> Cell {
-        error(.invalidArgument, "the regular expression has more than one capturing group")
-    }
-
-    /// Calls back for every match, from the left, none overlapping. False ends it.
-    private mutating func eachMatch(
-        _ text: UnsafeRawBufferPointer, _ regex: Regex,
-        _ body: (inout Machine, [(start: Int, end: Int)]) -> Bool
-    ) -> Bool {
-        var index = 0
-        while index <= text.count, let found = regex.find(text, from: index) {
-            // A match may be certain only after the rest of the text was read, though fast.
-            cost += regex.cost(found[0].end - index) + regex.cost(text.count - index) >> 4
-            if cost > costLimit { return false }
-            if !body(&self, found) { break }
-            index = found[0].end
-            if found[0].start == found[0].end {
-                index += max(1, CodePoints.width(at: index, in: text))
-            }
-        }
-        return true
-    }
-
-    private mutating func extractAll(_ text: Cell, _ regex: Regex) -> Cell {
-        if regex.groups > 1 { return tooManyGroups() }
-        var parts: [Cell] = []
-        let isDone = eachMatch(text.bytes, regex) { machine, found in
-            if let span = found.last, span.start >= 0 {
-                parts.append(machine.part(text, span.start..<span.end))
-            }
-            return true
-        }
-        return isDone ? makeList(parts) : bare(.costLimit)
-    }
-
-    private mutating func regexReplace(
-        _ text: UnsafeRawBufferPointer, _ regex: Regex, _ template: UnsafeRawBufferPointer,
-        _ limit: Int64
-    ) -> Cell {
-        var result: [UInt8] = []
-        var index = 0
-        var left = limit < 0 ? Int64.max : limit
-        var failure: Cell?
-        let isDone = eachMatch(text, regex) { machine, found in
-            guard left > 0, machine.mayMake(template.count),
-                result.count <= machine.limits.stringBytes
-            else { return false }
-            left -= 1
-            result += text[index..<found[0].start]
-            index = found[0].end
-            failure = machine.expand(template, text, found, into: &result)
-            return failure == nil
-        }
-        if let failure { return failure }
-        guard isDone else { return bare(.costLimit) }
-        guard result.count <= limits.stringBytes else {
-            return error(.sizeLimit, "the result is too long")
-        }
-        result += text[index...]
-        return makeString(result)
-    }
-
-    /// `\1` in a replacement is the first group, `\\` a backslash.
-    private mutating func expand(
-        _ template: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer,
-        _ found: [(start: Int, end: Int)], into result: inout [UInt8]
-    ) -> Cell? {
-        var index = 0
-        while index < template.count {
-            guard template[index] == UInt8(ascii: "\\") else {
-                result.append(template[index])
-                index += 1
-                continue
-            }
-            let next = index + 1 < template.count ? template[index + 1] : 0
-            if next == UInt8(ascii: "\\") {
-                result.append(next)
-            } else if Lexer.isDigit(next), Int(next) - 48 < found.count {
-                let span = found[Int(next) - 48]
-                if span.start >= 0 { result += text[span.start..<span.end] }
-            } else {
-                return error(.invalidArgument, "the replacement names a group that is not there")
-            }
-            index += 2
-        }
-        return nil
     }
 }

@@ -7,6 +7,10 @@ enum NetworkText {
         var prefix: Int?
     }
 
+    /// No address or block has more bytes: eight groups, of which the last two may be written as
+    /// IPv4, and a prefix of three digits (45 + 4), and some room for a zone, which has a message.
+    static let longest = 64
+
     enum Fault: Error {
         case malformed
         case zone

@@ -232,17 +232,20 @@ struct Emitter {
         inner.triedRegexes = triedRegexes
         defer { triedRegexes = inner.triedRegexes }
         guard let code = inner.emit(root: id) else { return nil }
-        diagnostics += inner.diagnostics
         var machine = Machine(slots: [], limits: environment.limits)
         let cell = machine.evaluate(code, costLimit: min(Self.foldingCost, foldingBudget))
         foldingBudget -= min(foldingBudget, machine.cost)
         guard cell.isValue, machine.arena.used <= Self.foldingBytes,
             let copy = arenaBox.arena.copy(cell)
         else {
-            if cell.isError { warnOfFailure(machine.evaluationError(cell, code)) }
+            // The part is emitted after all, and then reports itself what is wrong in it.
+            if cell.isError, !inner.diagnostics.contains(where: { $0.severity == .error }) {
+                warnOfFailure(machine.evaluationError(cell, code))
+            }
             markUnfoldable(id)
             return nil
         }
+        diagnostics += inner.diagnostics
         return constant(copy)
     }
 
@@ -320,36 +323,5 @@ struct Emitter {
         }
         objects.append(layout)
         return Int32(objects.count - 1)
-    }
-}
-
-/// Finds the nodes that do not depend on any variable.
-enum Constancy {
-    static func find(in ast: AST) -> [Bool] {
-        // Children come before their parents, so one pass is enough.
-        var isConstant = [Bool](repeating: false, count: ast.nodes.count)
-        for (index, node) in ast.nodes.enumerated() {
-            let children = ast.children(of: AST.NodeID(index))
-            let areConstant = children.allSatisfy { isConstant[Int($0.index)] }
-            isConstant[index] =
-                switch node.kind {
-                case .literal: true
-                case .identifier, .select, .presence:
-                    if case .constant? = node.reference {
-                        true
-                    } else {
-                        node.reference == nil && areConstant && !children.isEmpty
-                    }
-                case .call:
-                    if case .function(let name, _)? = node.reference {
-                        areConstant && Library.functions[name] != nil
-                    } else {
-                        false
-                    }
-                case .list, .map, .structure: areConstant
-                case .comprehension, .bind, .block, .invalid: false
-                }
-        }
-        return isConstant
     }
 }

@@ -69,6 +69,17 @@ extension PolicyDiagnostic {
     }
 }
 
+extension PlainPolicy {
+    /// A failure as text for people, as findings are: place, message, the line, a caret.
+    public func rendered(_ failure: Failure, colour: Bool = false) -> String {
+        let finding = PolicyDiagnostic(
+            severity: .error, code: "cel.evaluation.\(failure.error.code)",
+            message: failure.error.message, file: source.path, range: failure.range)
+        let text = SourceText(String(decoding: source.bytes, as: UTF8.self))
+        return DiagnosticText(finding: finding, text: text, colour: colour).rendered
+    }
+}
+
 /// Draws one finding.
 private struct DiagnosticText {
     let finding: PolicyDiagnostic

@@ -47,14 +47,16 @@ extension PlainPolicy {
     }
 
     private func failures(
-        of test: PlainTests.Test, _ outcome: Result<Value, EvaluationError>
+        of test: PlainTests.Test, _ outcome: Result<Value, Failure>
     ) -> [String] {
         switch (test.output, outcome) {
-        case (.failure(let messages), .failure(let error)):
-            if messages.isEmpty || messages.contains(where: error.message.contains) { return [] }
-            return ["expected an error like \(messages), got: \(error.message)"]
+        case (.failure(let messages), .failure(let failure)):
+            let message = failure.error.message
+            if messages.isEmpty || messages.contains(where: message.contains) { return [] }
+            return ["expected an error like \(messages), got: \(message)"]
         case (.failure, .success(let value)): return ["expected an error, got \(value.text)"]
-        case (.result, .failure(let error)): return ["the policy failed: \(error.message)"]
+        case (.result, .failure(let failure)):
+            return ["the policy failed: \(failure.error.message)"]
         case (.result(let operand), .success(let given)): return compare(operand, given)
         }
     }
@@ -90,27 +92,5 @@ extension PlainPolicy {
         }
         var activation = Activation(bare)
         return program.evaluate(&activation).outcome
-    }
-}
-
-extension Value {
-    /// Numbers without a point are ints, objects are maps with string keys.
-    package init(_ json: JSONValue) {
-        self =
-            switch json {
-            case .null: .null
-            case .bool(let value): .bool(value)
-            case .int(let value): .int(value)
-            case .uint(let value): .uint(value)
-            case .double(let value): .double(value)
-            case .string(let value): .string(value)
-            case .array(let elements): .list(elements.map { Value($0) })
-            case .object(let object):
-                .map(
-                    ValueMap(
-                        object.members.map {
-                            ValueMap.Entry(key: .string($0.key), value: Value($0.value))
-                        }))
-            }
     }
 }

@@ -1,5 +1,4 @@
 import CEL
-import JSON
 import Policies
 
 /// The commands that try CEL itself, without policies.
@@ -8,10 +7,13 @@ enum CELCommands {
         Command(
             name: "cel eval", summary: "Evaluate a CEL expression.", positional: "EXPR",
             options: [
-                .value("var", nil, "NAME=JSON", "Declare a variable with a value (repeatable).")
+                .value(
+                    "var", nil, "NAME[:TYPE]=JSON", "Declare a variable with a value (repeatable).")
             ],
             discussion: """
-                JSON numbers without a point are ints, objects are maps with string keys.
+                JSON numbers without a point are ints, objects are maps with string keys. With a
+                type the value becomes one of it: `n:uint=5`, `x:dyn=1`, `t:timestamp="2026-…Z"`,
+                `d:duration="1h30m"`, `b:bytes="AAE="` (base64), `l:list(double)=[1, 2]`.
                 Write `--` before an expression that begins with a minus.
                 Exit status: 0 a value, 2 usage, 3 an invalid expression or an error value.
                 """
@@ -37,29 +39,34 @@ enum CELCommands {
         let expression = try expression(arguments)
         var environment = Environment(zones: SystemZones.load())
         var values: [(slot: Int, value: Value)] = []
-        for (name, text) in try variables(arguments, separator: "=") {
-            let value: Value
-            do throws(JSONError) {
-                value = Value(try JSONReader.parse(Array(text.utf8)))
-            } catch {
-                throw UsageError("--var \(name): \(error.message) at offset \(error.offset)")
+        for variable in try arguments.all("var").map(CELVariable.init) {
+            guard let value = try variable.value() else {
+                throw UsageError(
+                    "--var \(variable.name): a value is needed: NAME=JSON or NAME:TYPE=JSON")
             }
-            let slot = try declare(name, type(of: value), in: &environment)
+            let slot = try declare(variable.name, variable.declaredType(), in: &environment)
             values.append((slot, value))
         }
-        guard let program = compile(expression, environment) else {
+        let compiled = environment.compile(expression)
+        guard let program = compiled.program else {
+            show(compiled.diagnostics, of: expression)
             return ExitStatus.invalidPolicies
         }
         var activation = Activation(environment)
         for (slot, value) in values { activation.set(slot, value) }
         switch program.evaluate(&activation).outcome {
         case .success(let value):
+            show(compiled.diagnostics, of: expression)
             Terminal.print(value.text)
             return ExitStatus.fine
         case .failure(let error):
+            // That it can only fail need not be said where it has just failed.
+            let others = compiled.diagnostics.filter {
+                $0.code != "cel.alwaysFails" || $0.range != error.range
+            }
             let diagnostic = Diagnostic(
                 range: error.range, code: "cel.evaluation.\(error.code)", message: error.message)
-            show([diagnostic], of: expression)
+            show(others + [diagnostic], of: expression)
             return ExitStatus.invalidPolicies
         }
     }
@@ -67,15 +74,16 @@ enum CELCommands {
     private static func check(_ arguments: Arguments) throws -> Int32 {
         let expression = try expression(arguments)
         var environment = Environment(zones: SystemZones.load())
-        for (name, text) in try variables(arguments, separator: ":") {
-            guard let type = Type(text: text) else {
-                throw UsageError("--var \(name): `\(text)` is no type")
+        for variable in try arguments.all("var").map(CELVariable.init) {
+            guard let type = variable.type, variable.json == nil else {
+                throw UsageError(
+                    "--var \(variable.name): a type is needed, and no value: NAME:TYPE")
             }
-            _ = try declare(name, type, in: &environment)
+            _ = try declare(variable.name, type, in: &environment)
         }
-        guard let program = compile(expression, environment) else {
-            return ExitStatus.invalidPolicies
-        }
+        let compiled = environment.compile(expression)
+        show(compiled.diagnostics, of: expression)
+        guard let program = compiled.program else { return ExitStatus.invalidPolicies }
         Terminal.print("\(program.resultType)")
         Terminal.print("cost: \(text(program.costEstimate()))")
         return ExitStatus.fine
@@ -93,17 +101,6 @@ enum CELCommands {
         return arguments.positional[0]
     }
 
-    private static func variables(_ arguments: Arguments, separator: Character) throws
-        -> [(name: String, text: String)]
-    {
-        try arguments.all("var").map { given in
-            guard let place = given.firstIndex(of: separator) else {
-                throw UsageError("--var `\(given)`: there is no `\(separator)`")
-            }
-            return (String(given[..<place]), String(given[given.index(after: place)...]))
-        }
-    }
-
     private static func declare(
         _ name: String, _ type: Type, in environment: inout Environment
     ) throws -> Int {
@@ -116,30 +113,11 @@ enum CELCommands {
         }
     }
 
-    private static func compile(_ expression: String, _ environment: Environment) -> Program? {
-        let result = environment.compile(expression)
-        show(result.diagnostics, of: expression)
-        return result.program
-    }
-
     private static func show(_ diagnostics: [Diagnostic], of expression: String) {
         let source = SourceText(Array(expression.utf8), name: "<expression>")
         for diagnostic in diagnostics {
             // The text ends its last line itself.
             Terminal.say(String(source.render(diagnostic).dropLast()))
-        }
-    }
-
-    private static func type(of value: Value) -> Type {
-        switch value {
-        case .bool: .bool
-        case .int: .int
-        case .uint: .uint
-        case .double: .double
-        case .string: .string
-        case .list: .list(.dyn)
-        case .map: .map(.string, .dyn)
-        default: .dyn
         }
     }
 }

@@ -16,8 +16,15 @@ extension CELCommands {
                 return wanted.isEmpty || wanted.contains { name.contains($0) }
             }
             for signature in found.flatMap(\.signatures) { Terminal.print(signature) }
-            if found.isEmpty { Terminal.say("no function has such a name") }
-            return found.isEmpty ? ExitStatus.failure : ExitStatus.fine
+            let macros = arguments.positional.filter {
+                Function.macros.contains($0) || Function.macros.contains("cel." + $0)
+            }
+            for name in macros {
+                Terminal.say("`\(name)` is a macro, see \"Macros\" in docs/cel.md")
+            }
+            if !found.isEmpty || !macros.isEmpty { return ExitStatus.fine }
+            Terminal.say("no function has such a name")
+            return ExitStatus.failure
         }
     }
 }

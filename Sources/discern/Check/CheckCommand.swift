@@ -72,7 +72,8 @@ enum CheckCommand {
         let findings = load.rendered(colour: Terminal.hasColour)
         if !findings.isEmpty { Terminal.say(findings) }
         for file in load.files {
-            Terminal.print("\(file.path): \(file.role.rawValue) \(file.reference ?? "")")
+            let reference = file.reference.map { " " + $0 } ?? ""
+            Terminal.print("\(file.path): \(file.role.rawValue)\(reference)")
         }
         let errors = load.diagnostics.count { $0.severity == .error }
         let warnings = load.diagnostics.count - errors

@@ -136,7 +136,7 @@ enum EvalCommand {
             var object: JSONObject = ["policy": .string(policy.name)]
             switch outcome {
             case .success(let value): object["result"] = .string(held(value).text)
-            case .failure(let error): object["error"] = .string(error.message)
+            case .failure(let failure): object["error"] = .string(failure.error.message)
             }
             object["trace"] = TraceText.json(trace)
             Terminal.print(JSONValue.object(object).text)
@@ -144,8 +144,10 @@ enum EvalCommand {
             if case .success(let value) = outcome { Terminal.print(held(value).text) }
             Terminal.say(TraceText.lines(trace).joined(separator: "\n"))
         }
-        guard case .failure(let error) = outcome else { return ExitStatus.fine }
-        Terminal.say("the policy failed: \(error.message)")
+        guard case .failure(let failure) = outcome else { return ExitStatus.fine }
+        // The text ends its last line itself.
+        let rendered = policy.rendered(failure, colour: Terminal.hasColour).dropLast()
+        Terminal.say("the policy failed:\n" + rendered)
         return ExitStatus.failure
     }
 

@@ -33,6 +33,14 @@ struct FunctionTests {
             ("'%s'.format([b'\\xef\\xbf\\xbd\\xff'])", "\u{FFFD}\u{FFFD}"),
             ("'100%%'.format([])", "100%"), ("'%%%s'.format(['a'])", "%a"),
             ("'%s%s'.format(['a', 1])", "a1"),
+            (
+                "'%s'.format([[1e300, -0.5, 12.5]])",
+                "[1" + String(repeating: "0", count: 300) + ", -0.5, 12.5]"
+            ),
+            (
+                "'<%s>'.format([{'b': [1], 'a': {}, 'ab': {2: 1, 10: 2}}])",
+                "<{a: {}, ab: {10: 2, 2: 1}, b: [1]}>"
+            ),
         ]
         for (expression, text) in rows {
             #expect(outcome(expression) == .value(.string(text)), "\(expression)")
@@ -55,6 +63,7 @@ struct FunctionTests {
             "'hello'.charAt(4) == 'o' && 'hello'.charAt(5) == '' && 'é😬'.charAt(1) == '😬'",
             "'hello mellow'.indexOf('') == 0 && 'hello mellow'.indexOf('ello', 2) == 7 && 'a'.indexOf('b') == -1",
             "'hello mellow'.lastIndexOf('ello') == 7 && 'hello mellow'.lastIndexOf('ello', 6) == 1",
+            "'abc'.indexOf('', 3) == 3 && 'abc'.lastIndexOf('', 3) == 3 && 'abc'.lastIndexOf('', 1) == 1",
             "'hello'.lastIndexOf('') == 5 && 'é😬é'.lastIndexOf('é') == 2",
             "'hello hello'.replace('he', 'we', 1) == 'wello hello' && 'ab'.replace('b', 'c', 0) == 'ab'",
             "'aa'.replace('a', 'b', -1) == 'bb' && 'ab'.replace('', '-') == '-a-b-'",
@@ -73,6 +82,8 @@ struct FunctionTests {
             .indexOutOfRange,
             [
                 "'a'.charAt(2)", "'a'.charAt(-1)", "'a'.indexOf('a', -1)", "'a'.indexOf('a', 2)",
+                "'abc'.indexOf('', 100)", "'abc'.lastIndexOf('', 4)", "'abc'.indexOf('', -1)",
+                "'abc'.lastIndexOf('', -1)",
                 "'a'.lastIndexOf('a', -1)", "'a'.substring(2)", "'a'.substring(-1)",
                 "'a'.substring(0, 2)",
             ])
@@ -117,6 +128,10 @@ struct FunctionTests {
             "[1, 1.0, 'a', 1u, 'a'].distinct() == [dyn(1), 'a'] && [[1], [1]].distinct() == [[1]]",
             "[3, 1, 2].sort() == [1, 2, 3] && ['b', 'a'].sort() == ['a', 'b'] && [true, false].sort() == [false, true]",
             "[duration('2s'), duration('1s')].sort()[0] == duration('1s') && [b'b', b'a'].sort() == [b'a', b'b']",
+            "{'a': 2, 'b': 1}.sortBy(k, {'a': 2, 'b': 1}[k]) == ['b', 'a']",
+            "{'b': 1, 'a': 2}.sortBy(k, k) == ['a', 'b'] && {}.sortBy(k, k) == []",
+            "[2.0, 0.0 / 0.0, 1.0, 3.0, 0.0 / 0.0, -1.0].sort().map(x, string(x)) == ['NaN', 'NaN', '-1', '1', '2', '3']",
+            "[3.0, 0.0 / 0.0, 1.0].sortBy(x, -x).map(x, string(x)) == ['NaN', '3', '1']",
             "[{'k': 2}, {'k': 1}].sortBy(e, e.k)[0].k == 1 && ['bb', 'a', 'cc'].sortBy(s, size(s)) == ['a', 'bb', 'cc']",
             "lists.range(3) == [0, 1, 2] && lists.range(0) == [] && lists.range(-1) == []",
             "[1] + [2] == [1, 2] && [] + [] == []",

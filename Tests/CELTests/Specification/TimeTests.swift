@@ -49,6 +49,8 @@ struct TimeTests {
             "string(duration('1h0.001s')) == '3600.001s'", "string(duration('-1.5s')) == '-1.5s'",
             "string(duration('-9223372036.854775808s')) == '-9223372036.854775808s'",
             "duration('9223372036.854775807s') > duration('9223372036s')",
+            "duration('-9223372036854775808ns') == duration('-9223372036.854775808s')",
+            "duration('-9223372036854775807ns') > duration('-9223372036854775808ns')",
             "duration('1s') + duration('1s') == duration('2s')",
             "duration('1s') - duration('2s') == duration('-1s')",
             "timestamp(1) + duration('1s') == timestamp(2) && duration('1s') + timestamp(1) == timestamp(2)",
@@ -62,6 +64,7 @@ struct TimeTests {
                 "duration('')", "duration('1')", "duration('1d')", "duration('s')",
                 "duration('1h 1m')",
                 "duration('1h-1m')", "duration('--1s')", "duration('1e3s')", "duration('.s')",
+                "duration('9223372036854775808ns')", "duration('-9223372036854775809ns')",
                 "duration('9223372036.854775808s')", "duration('-9223372036.854775809s')",
                 "duration('320000000000s')",
             ])
