@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Policies
+import Policies
 
 /// Fixtures/check: for each fault a file with the place marked and the exact finding at its head.
 @Suite struct CheckFixtureTests {

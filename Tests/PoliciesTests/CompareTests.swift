@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Policies
+import Policies
 
 /// Comparisons by meaning: what counts as a change and what does not.
 @Suite struct CompareTests {

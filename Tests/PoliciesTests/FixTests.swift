@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@testable import Policies
+import Policies
 
 /// Changes that findings propose: what they make of a file, and when none is made.
 @Suite struct FixTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Policies
+import Policies
 
 /// Layout of files: what it makes of them, that it is stable, and that it changes nothing else.
 @Suite struct FormatTests {

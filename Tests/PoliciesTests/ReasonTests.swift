@@ -1,7 +1,7 @@
 import CEL
 import Testing
 
-@testable import Policies
+import Policies
 
 /// What is concluded from conditions, against what they give for very many events.
 @Suite struct ReasonTests {

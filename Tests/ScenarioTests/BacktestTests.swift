@@ -177,6 +177,18 @@ extension Scenarios {
             #expect(run.output.isEmpty)
         }
 
+        @Test(arguments: [
+            (["--since", "1d", "--until", "2d"], "--until is before --since"),
+            (["--environment", "foo"], "sandbox or production, not `foo`"),
+        ])
+        func whatCannotBeMeantIsUsage(options: [String], part: String) throws {
+            let candidate = try Self.candidate { $0 }
+            let data = try Self.recorded.get().data
+            let run = try Program.run(["backtest", candidate.path, "--data", data] + options)
+            #expect(run.status == 2)
+            #expect(run.errors.contains(part), "\(run.errors)")
+        }
+
         @Test func caseT27_anInvalidPolicyIsRefusedWithItsPlace() throws {
             let candidate = try Self.candidate {
                 $0.replacing("attributes.amount >= 500.0", with: "attributes.amount >= true")

@@ -150,6 +150,17 @@ extension Scenarios {
             #expect(figures[0][2]?["percent"] == 100.0)
         }
 
+        @Test func aPipeAmongTheFilesIsNamedAndNotWaitedFor() throws {
+            let folder = try TemporaryFolder()
+            #expect(mkfifo(folder.path + "/pipe.yaml", 0o600) == 0)
+            for command in ["check", "test", "fmt"] {
+                let run = try Program.run([command, folder.path])
+                #expect(run.status != 0)
+                #expect(
+                    run.errors.contains("pipe.yaml: neither a file nor a folder"), "\(run.errors)")
+            }
+        }
+
         @Test func linesMayEndAsOnWindows() throws {
             let folder = try Self.folder(
                 Self.passing, policy: Self.policy.replacing("\n", with: "\r\n"))

@@ -8,6 +8,7 @@ extension Core {
     func activate(_ command: ActivateCommand, _ submission: Submission) throws
         -> AdministrationAnswer
     {
+        try checkReason(command.reason)
         guard let candidate = catalog.policy(named: command.reference),
             let acting = candidate.actingKind
         else {
@@ -63,9 +64,19 @@ extension Core {
         return check
     }
 
+    /// A reason of blanks is none.
+    private func checkReason(_ reason: String) throws {
+        guard reason.contains(where: { !$0.isWhitespace }) else {
+            throw Refusal(
+                .missingField, "a change of what acts needs a reason, which is recorded",
+                field: "/reason")
+        }
+    }
+
     func deactivate(
         _ policy: String, isShadow: Bool, reason: String, _ submission: Submission
     ) throws -> AdministrationAnswer {
+        try checkReason(reason)
         let changes = registry.acting.deactivation(
             of: policy, tenant: submission.tenant, isShadow: isShadow)
         guard !changes.isEmpty else {
@@ -87,6 +98,7 @@ extension Core {
     func rollBack(_ policy: String, reason: String, _ submission: Submission) throws
         -> AdministrationAnswer
     {
+        try checkReason(reason)
         let changes = registry.acting.rollback(of: policy, tenant: submission.tenant)
         guard !changes.isEmpty else {
             throw doesNotAct(policy, "it does not act here", isShadow: false, submission.tenant)

@@ -5,15 +5,15 @@ import CEL
 /// Both are exact as far as terms are independent of each other. What is not understood is a term
 /// of its own that can be true, false or failing, so that whatever holds for all events of this
 /// model holds for all events there are.
-struct Truth {
-    var isTrue: Region
-    var isFalse: Region
+package struct Truth {
+    package var isTrue: Region
+    package var isFalse: Region
 
     static let always = Truth(isTrue: .everything, isFalse: .nothing)
 }
 
 /// Reads the conditions of one policy as regions of events.
-struct Reasoner {
+package struct Reasoner {
     let terms: Terms
     /// The term of each slot that is no variable.
     let slots: [Int]
@@ -21,7 +21,7 @@ struct Reasoner {
     private var known: [Int: Truth] = [:]
     private var keys: [Int: String] = [:]
 
-    init(_ policy: TrustPolicy, _ terms: Terms) {
+    package init(_ policy: TrustPolicy, _ terms: Terms) {
         self.terms = terms
         slots = terms.declare(policy)
         variables = Dictionary(
@@ -39,7 +39,7 @@ struct Reasoner {
         return key(program.ast, program.root) ?? program.source
     }
 
-    mutating func truth(_ ast: AST, _ id: AST.NodeID) -> Truth {
+    package mutating func truth(_ ast: AST, _ id: AST.NodeID) -> Truth {
         structured(ast, id) ?? comparison(ast, id) ?? unknown(ast, id)
     }
 

@@ -1,5 +1,5 @@
 /// Events: all those for which each of some terms is among some values.
-struct Box: Equatable {
+package struct Box: Equatable {
     /// Terms that are not here can be anything.
     var sides: [Int: ValueSet] = [:]
 
@@ -46,13 +46,13 @@ struct Box: Equatable {
 }
 
 /// Events: those in any of some boxes.
-struct Region {
+package struct Region {
     /// More boxes than this are too many to reason about.
-    static let limit = 64
+    package static let limit = 64
 
-    private(set) var boxes: [Box]
+    package private(set) var boxes: [Box]
 
-    static let everything = Region(boxes: [Box()])
+    package static let everything = Region(boxes: [Box()])
     static let nothing = Region(boxes: [])
 
     init(boxes: [Box]) { self.boxes = boxes }
@@ -64,7 +64,7 @@ struct Region {
             side.isEmpty ? [] : side == terms.universes[term] ? [Box()] : [Box(sides: [term: side])]
     }
 
-    var isEmpty: Bool { boxes.isEmpty }
+    package var isEmpty: Bool { boxes.isEmpty }
 
     /// What is in either; nil if that is too much.
     func union(_ other: Region, _ terms: Terms) -> Region? {
@@ -114,7 +114,7 @@ struct Region {
     }
 
     /// Whether everything here is known to be there.
-    func isInside(_ other: Region, _ terms: Terms) -> Bool {
+    package func isInside(_ other: Region, _ terms: Terms) -> Bool {
         subtracting(other, terms)?.isEmpty ?? false
     }
 }

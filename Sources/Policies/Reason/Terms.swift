@@ -4,7 +4,7 @@ import CEL
 /// in every policy that shares them, so that conditions of two policies can be compared.
 ///
 /// A class because every condition that is looked at may add to it.
-final class Terms {
+package final class Terms {
     private var numbers: [String: Int] = [:]
     /// Everything that each term can be.
     private(set) var universes: [ValueSet] = []
@@ -14,6 +14,8 @@ final class Terms {
     /// How many pairs of boxes may still be looked at. Policies of hundreds of entangled rules
     /// would take minutes; what is not looked at is not concluded.
     private var patience = 100_000
+
+    package init() {}
 
     /// Whether so many pairs of boxes may be looked at.
     func allows(_ pairs: Int) -> Bool {

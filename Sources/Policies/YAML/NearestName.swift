@@ -48,7 +48,7 @@ package enum NearestName {
     /// `did you mean …?`, else the list of what is known.
     package static func help(_ name: String, among known: [String], what: String) -> String {
         if let question = question(name, among: known) { return question }
-        guard !known.isEmpty else { return "no \(what) is declared" }
+        guard !known.isEmpty else { return "there are no \(what) here" }
         let listed = known.prefix(30).map { "`\($0)`" }.joined(separator: ", ")
         return "known \(what): " + listed + (known.count > 30 ? ", …" : "")
     }

@@ -63,11 +63,15 @@ extension Backtest.Options {
     init(
         _ arguments: Arguments, _ stream: RecordedStream, kinds: [RecordKind] = [.evaluation]
     ) throws {
+        if let name = arguments["environment"], DataEnvironment(rawValue: name) == nil {
+            throw UsageError("--environment is sandbox or production, not `\(name)`")
+        }
         self.init(
             tenant: try stream.tenant(
                 app: arguments["app"], environment: arguments["environment"], kinds: kinds))
         since = try arguments.time("since")
         until = try arguments.time("until")
+        if let since, let until, until < since { throw UsageError("--until is before --since") }
         examples = try arguments.number("examples", in: 0...1_000) ?? 3
         mature = try arguments.span("mature")
     }

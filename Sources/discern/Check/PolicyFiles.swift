@@ -97,9 +97,14 @@ struct PolicyFiles {
         }
         let prefix = path == "." ? "" : path.hasSuffix("/") ? path : path + "/"
         for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            if try Self.status(prefix + name).st_mode & S_IFMT == S_IFDIR {
+            let kind = try Self.status(prefix + name).st_mode & S_IFMT
+            if kind == S_IFDIR {
                 try readFolder(prefix + name, depth: depth + 1)
             } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
+                // Opening a pipe would wait for somebody to write to it.
+                guard kind == S_IFREG else {
+                    throw Problem(path: prefix + name, message: "neither a file nor a folder")
+                }
                 try readFile(prefix + name)
             }
         }

@@ -196,7 +196,7 @@ private struct Change {
     var tenant: Tenant?
 
     init(_ arguments: Arguments) throws {
-        guard let reason = arguments["reason"], !reason.isEmpty else {
+        guard let reason = arguments["reason"], reason.contains(where: { !$0.isWhitespace }) else {
             throw UsageError("--reason is needed: it is recorded with the change")
         }
         guard reason.utf8.count <= 500 else { throw UsageError("--reason: at most 500 bytes") }
