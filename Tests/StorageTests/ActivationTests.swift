@@ -213,8 +213,11 @@ import TrustInsights
         _ = own(Self.activate(4))
         _ = own(Self.activate(5))
         let wrong = AdministrationCommand.deactivate(
-            policy: "transcripts-payments@4", isShadow: false, reason: "")
+            policy: "transcripts-payments@4", isShadow: false, reason: "mistaken")
         #expect(own(wrong).refusal?.allowed == ["transcripts-payments@5"])
+        let unexplained = AdministrationCommand.deactivate(
+            policy: "transcripts-payments", isShadow: false, reason: " \t")
+        #expect(own(unexplained).refusal?.code == .missingField)
         let away = AdministrationCommand.deactivate(
             policy: "transcripts-payments", isShadow: false, reason: "enough")
         #expect(own(away).refusal == nil)
