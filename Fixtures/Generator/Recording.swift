@@ -37,7 +37,17 @@ final class RareCommits: Store {
     func probe() throws {}
     func rollback() { store.rollback() }
     func entry(_ sequence: Int64) throws -> LedgerEntry? { try store.entry(sequence) }
-    func entries(under key: EntityKey) throws -> [LedgerEntry] { try store.entries(under: key) }
+    func entries(under key: EntityKey, after sequence: Int64) throws -> [LedgerEntry] {
+        try store.entries(under: key, after: sequence)
+    }
+    func firstSequence(notBefore instant: Instant) throws -> Int64 {
+        try store.firstSequence(notBefore: instant)
+    }
+    func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
+        try store.scanService(through: sequence, body)
+    }
+    func keep(_ snapshot: LedgerSnapshot) { store.keep(snapshot) }
+    func snapshot() throws -> (through: Int64, bytes: [UInt8])? { try store.snapshot() }
     func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
         try store.scan(from: sequence, body)
     }

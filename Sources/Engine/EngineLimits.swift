@@ -12,6 +12,8 @@ public enum EngineLimits {
     static let cachedSubjects = 200_000
     /// Evaluations kept in memory at most.
     static let cachedEvaluations = 20_000
+    /// Entries after which the registry is kept anew: what a start reads at most, more or less.
+    static let snapshotInterval: Int64 = 50_000
     /// Overdue evaluations named in one refusal.
     static let debtListed = 100
     /// How far a sandbox clock may be ahead in all: ten years.

@@ -1,4 +1,5 @@
 import Ledger
+import Time
 
 /// Where entries live. Small on purpose: nothing of a database shows through it.
 ///
@@ -25,9 +26,45 @@ public protocol Store: Sendable {
     /// The entry of that number, for the writing thread.
     func entry(_ sequence: Int64) throws -> LedgerEntry?
 
-    /// The entries under a key, in ledger order, for the writing thread.
-    func entries(under key: EntityKey) throws -> [LedgerEntry]
+    /// The entries under a key after a number, in ledger order, for the writing thread.
+    func entries(under key: EntityKey, after sequence: Int64) throws -> [LedgerEntry]
+
+    /// The number of the first entry that is not before an instant, by the engine's clock; that of
+    /// the next entry if there is none.
+    func firstSequence(notBefore instant: Instant) throws -> Int64
 
     /// Hands every entry from that number on to `body`, in ledger order, until it says stop.
     func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws
+
+    /// Hands every entry of a kind about the service or its apps (``RecordKind/isOfService``) to
+    /// `body`, in ledger order, up to a number.
+    func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws
+
+    /// Keeps what was derived from the entries up to the last committed one, so that a start need
+    /// not read them all. `bytes` is called on another thread. Keeping may fail without harm.
+    func keep(_ snapshot: LedgerSnapshot)
+
+    /// What was kept last; `nil` if it is not of this ledger, or nothing was.
+    func snapshot() throws -> (through: Int64, bytes: [UInt8])?
+}
+
+extension Store {
+    /// The entries under a key, in ledger order, for the writing thread.
+    public func entries(under key: EntityKey) throws -> [LedgerEntry] {
+        try entries(under: key, after: 0)
+    }
+}
+
+/// Something derived from the first entries of a ledger.
+public struct LedgerSnapshot: Sendable {
+    /// The tree of the entries that it was derived from.
+    public var frontier: MerkleFrontier
+    /// What was derived.
+    public var bytes: @Sendable () -> [UInt8]
+
+    /// A snapshot.
+    public init(frontier: MerkleFrontier, bytes: @escaping @Sendable () -> [UInt8]) {
+        self.frontier = frontier
+        self.bytes = bytes
+    }
 }

@@ -1,7 +1,7 @@
 import CCrypto
 
 /// A SHA-256 digest: 32 bytes.
-public struct Digest: Sendable, Hashable, CustomStringConvertible {
+public struct Digest: Sendable, Hashable, BitwiseCopyable, CustomStringConvertible {
     /// The bytes, as four words in memory order.
     private var words: (UInt64, UInt64, UInt64, UInt64)
 

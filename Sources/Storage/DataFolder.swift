@@ -6,6 +6,8 @@ import Ledger
 /// | file | what |
 /// | --- | --- |
 /// | `discern.db` | the ledger (with `-wal` and `-shm` while in use) |
+/// | `index/` | the index from keys to entries; derived, can be deleted |
+/// | `state.snapshot` | what a start would else derive from all entries; can be deleted |
 /// | `pseudonym.key` | the key under which personal ids become pseudonyms; never in the database |
 /// | `operator.key` | the operator's key, for the command line |
 /// | `server.json` | where the running server listens |
@@ -19,6 +21,10 @@ public final class DataFolder: Sendable {
 
     /// The file of the database.
     public var databasePath: String { path + "/discern.db" }
+    /// The file of the latest snapshot.
+    public var snapshotPath: String { path + "/state.snapshot" }
+    /// The folder of the index.
+    public var indexPath: String { path + "/index" }
     /// The file of the pseudonyms' key.
     public var keyPath: String { path + "/pseudonym.key" }
 
@@ -79,7 +85,7 @@ public final class DataFolder: Sendable {
         return key
     }
 
-    private static func makeFolder(_ path: String) throws(StorageError) {
+    static func makeFolder(_ path: String) throws(StorageError) {
         if mkdir(path, 0o700) == 0 { return }
         guard errno == EEXIST else { throw .file(path: path, doing: "making", error: reason) }
         var status = stat()
@@ -111,13 +117,17 @@ public enum File {
     /// Writes a file anew: beside it first and on disk, then in its place, so that nobody
     /// ever sees half of it.
     public static func write(_ text: String, to path: String) throws(StorageError) {
+        try write(Array(text.utf8), to: path)
+    }
+
+    /// The same with bytes.
+    static func write(_ bytes: [UInt8], to path: String) throws(StorageError) {
         let beside = path + ".new"
         let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .file(path: beside, doing: "writing", error: DataFolder.reason)
         }
-        let bytes = Array(text.utf8)
-        let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+        let isWritten = bytes.withUnsafeBytes { writeAll(descriptor, $0) }
         let isSynced = fsync(descriptor) == 0
         let reason = DataFolder.reason
         close(descriptor)
@@ -125,6 +135,43 @@ public enum File {
             unlink(beside)
             throw .file(path: path, doing: "writing", error: isSynced ? DataFolder.reason : reason)
         }
+    }
+}
+
+extension File {
+    /// All bytes of a file.
+    static func bytes(_ path: String) throws(StorageError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            throw .file(path: path, doing: "reading", error: DataFolder.reason)
+        }
+        defer { close(descriptor) }
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+            while count < buffer.count {
+                let read = Glibc.read(
+                    descriptor, buffer.baseAddress! + count, buffer.count - count)
+                if read < 0, errno == EINTR { continue }
+                guard read > 0 else { return }
+                count += read
+            }
+        }
+        guard bytes.count == Int(status.st_size) else {
+            throw .file(path: path, doing: "reading", error: "it is cut")
+        }
+        return bytes
+    }
+
+    /// Writes all bytes, however many the system takes at a time.
+    static func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + done, bytes.count - done)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
     }
 }
 

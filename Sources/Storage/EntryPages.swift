@@ -4,16 +4,15 @@ import Ledger
 import Time
 
 extension Reading {
-    /// A page of entries. `at` only grows with the entry's number, so times become numbers
-    /// by halving, and no index on times is needed.
-    func page(_ query: EntryQuery, sequences: (EntityKey, Rows) throws -> [Int64]) throws
-        -> EntryPage
-    {
+    /// A page of entries.
+    func page(_ query: EntryQuery, sequences: (EntityKey) throws -> [Int64]) throws -> EntryPage {
         var first: Int64 = 1
         var last = try connection.single("SELECT coalesce(max(sequence), 0) FROM entries")
-        if let since = query.since { first = try place(notBefore: since, among: first...last + 1) }
+        if let since = query.since {
+            first = try rows.place(notBefore: since, among: first...last + 1)
+        }
         if let until = query.until {
-            last = try place(notBefore: until + .milliseconds(1), among: 1...last + 1) - 1
+            last = try rows.place(notBefore: until + .milliseconds(1), among: 1...last + 1) - 1
         }
         if let cursor = query.cursor {
             if query.newestFirst {
@@ -25,7 +24,7 @@ extension Reading {
         guard first <= last else { return EntryPage(entries: [], next: nil) }
         if let about = query.about {
             var found = Set<Int64>()
-            for key in about.keys { try found.formUnion(sequences(key, rows)) }
+            for key in about.keys { try found.formUnion(sequences(key)) }
             return try page(
                 of: found.filter { (first...last).contains($0) }, query, about.pseudonym)
         }
@@ -83,20 +82,5 @@ extension Reading {
             entries.append(entry)
         }
         return EntryPage(entries: entries, next: nil)
-    }
-
-    /// The first number whose entry is not before an instant.
-    private func place(notBefore instant: Instant, among range: ClosedRange<Int64>) throws -> Int64
-    {
-        let statement = try connection.prepare("SELECT at FROM entries WHERE sequence = ?1")
-        var (low, high) = (range.lowerBound, range.upperBound)
-        while low < high {
-            let middle = low + (high - low) / 2
-            statement.bind(1, middle)
-            let isBefore = try statement.step() && statement.int(0) < instant.milliseconds
-            statement.reset()
-            if isBefore { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

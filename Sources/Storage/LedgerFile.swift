@@ -9,6 +9,7 @@ import Time
 public final class LedgerFile {
     private let connection: Connection
     private let rows: Rows
+    private let index: KeyRunFiles
 
     /// Opens the database of a data folder.
     public init(folder: String) throws {
@@ -20,6 +21,7 @@ public final class LedgerFile {
         connection = try Connection(path: path, readOnly: true)
         try Schema.check(connection, path: path)
         rows = try Rows(connection)
+        index = KeyRunFiles(reading: folder + "/index")
         // The whole ledger is read once, in order: pages are looked at where they are, not copied.
         try connection.run("PRAGMA mmap_size = \(1 << 40)")
     }
@@ -85,13 +87,14 @@ public final class LedgerFile {
 
     /// The entries under a key, in ledger order.
     public func entries(under key: EntityKey) throws -> [LedgerEntry] {
-        var found = try rows.sequences(of: key)
-        // What the table does not cover yet stands in a server's memory, and in the rows themselves.
-        let through = try connection.single("SELECT value FROM facts WHERE name = 'indexedThrough'")
-        try rows.keys(after: through) { sequence, keys in
-            if keys.contains(key), !found.contains(sequence) { found.append(sequence) }
+        var found: [Int64] = []
+        let runs = try index.cover(rows)
+        for run in runs { try run.find(key.value, after: 0, into: &found) }
+        // What no file covers yet stands in a server's memory, and in the rows themselves.
+        try rows.keys(after: runs.last?.last ?? 0) { sequence, keys, _ in
+            if keys.contains(key) { found.append(sequence) }
         }
-        return try found.sorted().compactMap(rows.entry)
+        return try found.compactMap(rows.entry)
     }
 
     /// The entries of a kind up to a number, in ledger order.

@@ -3,48 +3,28 @@ import Engine
 import Ledger
 import Time
 
-/// A row of the index: a key and the entry it leads to.
-struct IndexedKey: Comparable {
-    var key: Int64
-    var sequence: Int64
-
-    static func < (left: IndexedKey, right: IndexedKey) -> Bool {
-        (left.key, left.sequence) < (right.key, right.sequence)
-    }
-}
-
 /// Reads entries on one connection.
 final class Rows {
     private static let columns = "sequence, at, envelope, nodes, salt, payload"
 
     private let byPlace: Statement
-    private let byKey: Statement
     private let fromPlace: Statement
     private let keysFromPlace: Statement
+    private let time: Statement
 
     init(_ connection: borrowing Connection) throws {
         byPlace = try connection.prepare("SELECT \(Self.columns) FROM entries WHERE sequence = ?1")
-        byKey = try connection.prepare(
-            "SELECT sequence FROM entry_keys WHERE key = ?1 ORDER BY sequence")
         fromPlace = try connection.prepare(
             "SELECT \(Self.columns) FROM entries WHERE sequence >= ?1 ORDER BY sequence")
         keysFromPlace = try connection.prepare(
-            "SELECT sequence, keys FROM entries WHERE sequence > ?1 ORDER BY sequence")
+            "SELECT sequence, keys, nodes FROM entries WHERE sequence > ?1 ORDER BY sequence")
+        time = try connection.prepare("SELECT at FROM entries WHERE sequence = ?1")
     }
 
     func entry(_ sequence: Int64) throws -> LedgerEntry? {
         byPlace.bind(1, sequence)
         defer { byPlace.reset() }
         return try byPlace.step() ? Self.entry(byPlace) : nil
-    }
-
-    /// The entries that the stored index has under a key.
-    func sequences(of key: EntityKey) throws -> [Int64] {
-        byKey.bind(1, key.value)
-        defer { byKey.reset() }
-        var found: [Int64] = []
-        while try byKey.step() { found.append(byKey.int(0)) }
-        return found
     }
 
     func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
@@ -55,13 +35,30 @@ final class Rows {
         }
     }
 
-    /// The keys of all entries after one, for building the index.
-    func keys(after sequence: Int64, _ body: (Int64, [EntityKey]) throws -> Void) throws {
+    /// The keys and the leaf hash of all entries after one, for building the index.
+    func keys(after sequence: Int64, _ body: (Int64, [EntityKey], Digest) throws -> Void) throws {
         keysFromPlace.bind(1, sequence)
         defer { keysFromPlace.reset() }
         while try keysFromPlace.step() {
-            try body(keysFromPlace.int(0), Self.decode(keysFromPlace.bytes(1)))
+            let leaf = keysFromPlace.withBytes(2) { Digest(bytes: $0.prefix(32)) }
+            try body(
+                keysFromPlace.int(0), Self.decode(keysFromPlace.bytes(1)),
+                leaf ?? MerkleTree.emptyRoot)
         }
+    }
+
+    /// The first number whose entry is not before an instant: `at` never goes back, so halving
+    /// finds it and no index on times is needed.
+    func place(notBefore instant: Instant, among range: ClosedRange<Int64>) throws -> Int64 {
+        var (low, high) = (range.lowerBound, range.upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            time.bind(1, middle)
+            let isBefore = try time.step() && time.int(0) < instant.milliseconds
+            time.reset()
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     private static func entry(_ row: borrowing Statement) throws -> LedgerEntry {

@@ -20,11 +20,7 @@ public final class SQLiteReader: LedgerReader {
     }
 
     public func entries(under key: EntityKey) throws -> [LedgerEntry] {
-        try read { reading in
-            try index.sequences(of: key, rows: reading.rows).compactMap {
-                try reading.rows.entry($0)
-            }
-        }
+        try read { reading in try index.sequences(of: key).compactMap(reading.rows.entry) }
     }
 
     public func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
@@ -32,7 +28,7 @@ public final class SQLiteReader: LedgerReader {
     }
 
     public func page(_ query: EntryQuery) throws -> EntryPage {
-        try read { try $0.page(query) { try self.index.sequences(of: $0, rows: $1) } }
+        try read { try $0.page(query) { try self.index.sequences(of: $0) } }
     }
 
     private func read<R>(_ body: (Reading) throws -> R) throws -> R {

@@ -7,7 +7,7 @@ import Time
 /// The ledger in one SQLite file: WAL, `synchronous=FULL`, one writer, a pool of readers.
 ///
 /// An entry is one appended row, so a commit writes to the end of one table. The index from
-/// keys to entries is written behind (``KeyIndex``), off that path.
+/// keys to entries is written by a thread of its own (``KeyIndex``), off that path.
 public final class SQLiteStore: Store {
     /// Held until the store is closed: the folder's lock goes with it, and without the lock
     /// there could be a second writer.
@@ -15,6 +15,7 @@ public final class SQLiteStore: Store {
     private let writer: Writer
     private let index: KeyIndex
     private let checkpointer: Checkpointer
+    private let snapshots: SnapshotFile
     /// Reads for any thread.
     public let reader: SQLiteReader
 
@@ -36,13 +37,19 @@ public final class SQLiteStore: Store {
             throw StorageError.file(path: path, doing: "opening", error: "\(error)")
         }
         try writer.check(key: folder.pseudonymKey, path: folder.keyPath)
-        index = try KeyIndex(writer: writer, generation: generation)
+        index = try KeyIndex(
+            folder: folder.indexPath, rows: writer.rows, generation: generation)
         reader = SQLiteReader(path: path, index: index)
         checkpointer = Checkpointer(path: path)
+        snapshots = SnapshotFile(path: folder.snapshotPath, key: folder.pseudonymKey)
     }
 
     public func tail() throws -> LedgerTail {
-        let count = UInt64(try writer.lastSequence())
+        LedgerTail(frontier: try frontier(count: UInt64(writer.lastSequence())))
+    }
+
+    /// The tree of the first entries.
+    private func frontier(count: UInt64) throws -> MerkleFrontier {
         let subtrees = try MerkleFrontier.places(count: count).map { place in
             guard let nodes = try entry(Int64(place.leaf))?.nodes, place.level < nodes.count else {
                 throw CorruptEntry(
@@ -53,12 +60,12 @@ public final class SQLiteStore: Store {
         guard let frontier = MerkleFrontier(count: count, subtrees: subtrees) else {
             throw CorruptEntry(detail: "the tree's hashes do not fit its size")
         }
-        return LedgerTail(frontier: frontier)
+        return frontier
     }
 
     public func append(_ entry: LedgerEntry, keys: [EntityKey]) throws {
+        try index.add(keys, of: entry)
         try writer.insert(entry, keys: keys)
-        index.add(keys, sequence: entry.envelope.sequence)
     }
 
     public func commit() throws {
@@ -71,7 +78,6 @@ public final class SQLiteStore: Store {
         }
         // From here on the entries are durable: what fails below must not deny that.
         index.commit()
-        index.writeBehind(writer)
         checkpointer.committed(walPages: pages)
         if checkpointer.mayRestart(walPages: pages) { try? writer.restartLog() }
     }
@@ -87,16 +93,37 @@ public final class SQLiteStore: Store {
         try writer.rows.entry(sequence)
     }
 
-    public func entries(under key: EntityKey) throws -> [LedgerEntry] {
-        try index.sequences(of: key, rows: writer.rows).compactMap { try writer.rows.entry($0) }
+    public func entries(under key: EntityKey, after sequence: Int64) throws -> [LedgerEntry] {
+        try index.sequences(of: key, after: sequence).compactMap(writer.rows.entry)
+    }
+
+    public func firstSequence(notBefore instant: Instant) throws -> Int64 {
+        try writer.rows.place(notBefore: instant, among: 1...writer.lastSequence() + 1)
     }
 
     public func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
         try writer.rows.scan(from: sequence, body)
     }
 
+    public func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
+        for number in try writer.serviceEntries(through: sequence) {
+            if let entry = try entry(number) { try body(entry) }
+        }
+    }
+
+    public func keep(_ snapshot: LedgerSnapshot) { snapshots.keep(snapshot) }
+
+    public func snapshot() throws -> (through: Int64, bytes: [UInt8])? {
+        guard let kept = snapshots.read(), kept.count <= UInt64(try writer.lastSequence()),
+            try frontier(count: kept.count).root == kept.root
+        else { return nil }
+        return (Int64(kept.count), kept.bytes)
+    }
+
     /// Closes the file in good order: the log is moved into the database.
     public func close() {
+        snapshots.stop()
+        index.stop()
         checkpointer.stop()
         writer.close()
         folder.withLock { $0 = nil }

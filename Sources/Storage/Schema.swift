@@ -1,9 +1,18 @@
 import CSQLite
+import Engine
+import Ledger
 
 /// The tables, and how an older file becomes one of today.
 enum Schema {
     /// Marks the file as ours, so that another program's database is never touched ("Disc").
     static let applicationID: Int64 = 0x4469_7363
+
+    /// Whether a row is about the service or its apps (`RecordKind.isOfService`): word for word the same
+    /// in the index and in the query that it serves.
+    static let isOfService = """
+        kind IN ('activation', 'app', 'configuration', 'deactivation', 'key', 'keyRevocation', \
+        'policies', 'rollback')
+        """
 
     /// One step for each version; a file of version n needs the steps from n on.
     private static let migrations = [
@@ -32,7 +41,14 @@ enum Schema {
             value ANY NOT NULL
         ) STRICT, WITHOUT ROWID;
         INSERT INTO facts VALUES ('indexedThrough', 0);
+        """,
         """
+        -- The index from keys to entries is in files of its own.
+        DROP TABLE entry_keys;
+        DELETE FROM facts WHERE name = 'indexedThrough';
+        -- What is about the service and its apps is little, and read whole at every start.
+        CREATE INDEX service_entries ON entries (sequence) WHERE \(isOfService);
+        """,
     ]
 
     /// The version of a file that has all steps.
@@ -44,9 +60,35 @@ enum Schema {
         for step in Int(found)..<migrations.count {
             try connection.run("BEGIN IMMEDIATE")
             try connection.run(migrations[step])
+            if step == 1 { try rekey(connection) }
             try connection.run("PRAGMA application_id = \(applicationID)")
             try connection.run("PRAGMA user_version = \(step + 1)")
             try connection.run("COMMIT")
+        }
+    }
+
+    /// From version 1 to 2: authorizations, and what was reported of evaluations, are found by keys of
+    /// their own, so that who judges an action need not read all there is about a person.
+    private static func rekey(_ connection: borrowing Connection) throws {
+        let rows = try Rows(connection)
+        let kinds = [RecordKind.authorization, .consumption, .label]
+        let read = try connection.prepare(
+            "SELECT sequence FROM entries WHERE kind IN (?1, ?2, ?3) AND payload IS NOT NULL")
+        for (index, kind) in kinds.enumerated() { read.bind(Int32(index + 1), kind.rawValue) }
+        let write = try connection.prepare("UPDATE entries SET keys = ?2 WHERE sequence = ?1")
+        while try read.step() {
+            guard let entry = try rows.entry(read.int(0)), let tenant = entry.tenant else {
+                continue
+            }
+            let keys =
+                switch RecordKind(rawValue: entry.envelope.kind) {
+                case .authorization: try entry.record(AuthorizationRecord.self).keys(of: tenant)
+                case .consumption: try entry.record(ConsumptionRecord.self).keys(of: tenant)
+                default: try entry.record(LabelRecord.self).keys(of: tenant)
+                }
+            write.bind(1, entry.envelope.sequence)
+            write.bind(2, Rows.encode(keys))
+            try write.run()
         }
     }
 

@@ -10,8 +10,6 @@ final class Writer: @unchecked Sendable {
     private let connection: Connection
     let rows: Rows
     private let insertEntry: Statement
-    private let insertKey: Statement
-    private let setIndexed: Statement
     private let begin: Statement
     private let commitStatement: Statement
     private let rollbackStatement: Statement
@@ -34,9 +32,6 @@ final class Writer: @unchecked Sendable {
                 (sequence, at, kind, app, environment, envelope, nodes, keys, salt, payload)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """)
-        insertKey = try connection.prepare("INSERT OR IGNORE INTO entry_keys VALUES (?1, ?2)")
-        setIndexed = try connection.prepare(
-            "UPDATE facts SET value = ?1 WHERE name = 'indexedThrough'")
         begin = try connection.prepare("BEGIN IMMEDIATE")
         commitStatement = try connection.prepare("COMMIT")
         rollbackStatement = try connection.prepare("ROLLBACK")
@@ -67,8 +62,17 @@ final class Writer: @unchecked Sendable {
         try connection.single("SELECT coalesce(max(sequence), 0) FROM entries")
     }
 
-    func indexedThrough() throws -> Int64 {
-        try connection.single("SELECT value FROM facts WHERE name = 'indexedThrough'")
+    /// The numbers of the entries about the service and its apps.
+    func serviceEntries(through sequence: Int64) throws -> [Int64] {
+        let statement = try connection.prepare(
+            """
+            SELECT sequence FROM entries WHERE \(Schema.isOfService) AND sequence <= ?1
+            ORDER BY sequence
+            """)
+        statement.bind(1, sequence)
+        var numbers: [Int64] = []
+        while try statement.step() { numbers.append(statement.int(0)) }
+        return numbers
     }
 
     func insert(_ entry: LedgerEntry, keys: [EntityKey]) throws {
@@ -85,20 +89,6 @@ final class Writer: @unchecked Sendable {
         insertEntry.bind(9, entry.salt)
         insertEntry.bind(10, entry.payload)
         try insertEntry.run()
-    }
-
-    /// Adds rows to the index, in one transaction with how far it then reaches.
-    func insert(keys: ArraySlice<IndexedKey>, indexedThrough: Int64?) throws {
-        try beginIfNeeded()
-        for item in keys {
-            insertKey.bind(1, item.key)
-            insertKey.bind(2, item.sequence)
-            try insertKey.run()
-        }
-        if let indexedThrough {
-            setIndexed.bind(1, indexedThrough)
-            try setIndexed.run()
-        }
     }
 
     /// Commits; on return the log is on disk. Returns how many pages it has.

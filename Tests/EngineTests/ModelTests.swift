@@ -105,6 +105,7 @@ import Time
                 .donation("r", of: tenant), .subject(person, of: tenant),
                 .reviewSubject(person.text, of: tenant), .device(person.text, of: tenant),
                 .evaluation(id, of: tenant), .evaluation(id.part(1), of: tenant),
+                .authorizations(of: person, tenant), .reports(about: person, of: tenant),
             ]
         }
         #expect(Set(keys).count == keys.count)

@@ -183,9 +183,13 @@ import TrustInsights
         func entry(_ sequence: Int64) throws -> LedgerEntry? {
             try store.reader.entry(sequence)
         }
-        func entries(under key: EntityKey) throws -> [LedgerEntry] {
-            try store.reader.entries(under: key)
+        func entries(under key: EntityKey, after sequence: Int64) throws -> [LedgerEntry] {
+            try store.reader.entries(under: key).filter { $0.envelope.sequence > sequence }
         }
+        func firstSequence(notBefore instant: Instant) throws -> Int64 { 1 }
+        func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {}
+        func keep(_ snapshot: LedgerSnapshot) {}
+        func snapshot() throws -> (through: Int64, bytes: [UInt8])? { nil }
         func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
             try store.reader.scan(from: sequence) { entry in
                 try entry.envelope.sequence == 3 || body(entry)

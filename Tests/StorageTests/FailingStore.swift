@@ -2,6 +2,7 @@ import Engine
 import Ledger
 import Storage
 import Synchronization
+import Time
 
 /// The real store, of which some calls throw: what a full disk or a broken file looks like from
 /// the engine.
@@ -25,6 +26,7 @@ final class FailingStore: Store {
         var plan: Plan?
         var calls = 0
         var failures = 0
+        var scans: [Int64] = []
     }
 
     private let store: SQLiteStore
@@ -37,6 +39,9 @@ final class FailingStore: Store {
 
     /// How many calls were counted, and how many of them failed.
     var counts: (calls: Int, failures: Int) { state.withLock { ($0.calls, $0.failures) } }
+
+    /// Where scans of the ledger began.
+    var scans: [Int64] { state.withLock { $0.scans } }
 
     private func count(_ kind: Kind) throws {
         try state.withLock { state in
@@ -84,13 +89,31 @@ final class FailingStore: Store {
         return try store.entry(sequence)
     }
 
-    func entries(under key: EntityKey) throws -> [LedgerEntry] {
+    func entries(under key: EntityKey, after sequence: Int64) throws -> [LedgerEntry] {
         try count(.read)
-        return try store.entries(under: key)
+        return try store.entries(under: key, after: sequence)
+    }
+
+    func firstSequence(notBefore instant: Instant) throws -> Int64 {
+        try count(.read)
+        return try store.firstSequence(notBefore: instant)
+    }
+
+    func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
+        try count(.read)
+        try store.scanService(through: sequence, body)
+    }
+
+    func keep(_ snapshot: LedgerSnapshot) { store.keep(snapshot) }
+
+    func snapshot() throws -> (through: Int64, bytes: [UInt8])? {
+        try count(.read)
+        return try store.snapshot()
     }
 
     func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
         try count(.read)
+        state.withLock { $0.scans.append(sequence) }
         try store.scan(from: sequence, body)
     }
 }

@@ -23,6 +23,8 @@ final class Stage {
     let pseudonymizer = Pseudonymizer(key: [UInt8](repeating: 7, count: 32))
     private(set) var store: SQLiteStore
     private(set) var engine: Engine
+    /// What stands between engine and database.
+    private(set) var wrapped: any Store
     private let wrap: (SQLiteStore) -> any Store
     private let generation: Int
     /// Grants by the idempotency key of their donation.
@@ -40,7 +42,8 @@ final class Stage {
         self.generation = generation
         store = try SQLiteStore(folder: DataFolder(path: folder.path), generation: generation)
         let clock = clock
-        engine = try Engine(store: wrap(store), zones: .utc, clock: { clock.now })
+        wrapped = wrap(store)
+        engine = try Engine(store: wrapped, zones: .utc, clock: { clock.now })
     }
 
     deinit {
@@ -54,7 +57,8 @@ final class Stage {
         try closed()
         store = try SQLiteStore(folder: DataFolder(path: folder.path), generation: generation)
         let clock = clock
-        engine = try Engine(store: wrap(store), zones: .utc, clock: { clock.now })
+        wrapped = wrap(store)
+        engine = try Engine(store: wrapped, zones: .utc, clock: { clock.now })
     }
 
     /// Performs commands as one batch.

@@ -18,6 +18,24 @@ final class TemporaryFolder: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The names in a folder of it.
+    func names(_ name: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path + "/" + name)
+    }
+
+    /// Removes a file or folder of it.
+    func remove(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: path + "/" + name)
+    }
+
+    /// Changes the bytes of a file of it.
+    func change(_ name: String, _ body: (inout Data) -> Void) throws {
+        let file = URL(fileURLWithPath: path + "/" + name)
+        var data = try Data(contentsOf: file)
+        body(&data)
+        try data.write(to: file)
+    }
 }
 
 /// A clock that a test moves.
@@ -56,9 +74,10 @@ final class Service {
         administer(.loadPolicies(try Self.shipped()))
     }
 
-    func restart() throws {
+    func restart(while closed: () throws -> Void = {}) throws {
         engine.stop()
         store.close()
+        try closed()
         store = try SQLiteStore(folder: DataFolder(path: folder.path))
         let clock = clock
         engine = try Engine(store: store, zones: .utc, clock: { clock.now })

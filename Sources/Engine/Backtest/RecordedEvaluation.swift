@@ -73,12 +73,8 @@ public struct RecordedEvaluationReader {
         } else {
             self.model = nil
         }
-        var attributes: [RecordedAttribute] = []
-        attributes.reserveCapacity(command["attributes"]?.count ?? 0)
-        try command["attributes"]?.forEachMember { name, value throws(CorruptEntry) in
-            let name = String(decoding: name, as: UTF8.self)
-            guard let value = value.recorded else { throw corrupt(name) }
-            attributes.append(RecordedAttribute(name: name, value: value))
+        guard let attributes = command["attributes"]?.recordedAttributes else {
+            throw corrupt("attributes")
         }
         var record = RecordedEvaluation(
             evaluationID: id, subject: subject, receivedAt: receivedAt, category: category,
@@ -104,37 +100,6 @@ public struct RecordedEvaluationReader {
 }
 
 extension JSONCursor {
-    fileprivate var instant: Instant? { withText { Instant(rfc3339: $0) } ?? nil }
-
-    fileprivate var identifier: Identifier? { withText { Identifier(utf8: $0) } ?? nil }
-
-    /// One of a closed set of names.
-    fileprivate func choice<T: CaseIterable & RawRepresentable<String>>(_ type: T.Type) -> T? {
-        T.allCases.first { isText($0.rawValue) }
-    }
-
-    fileprivate var pseudonym: Pseudonym? { withText { Pseudonym(hexadecimal: $0) } ?? nil }
-
-    /// A policy or model; the one given where that has the same digest.
-    func reference(like known: VersionReference?) -> VersionReference? {
-        guard let digest = self["digest"] else { return nil }
-        if let known, digest.isText(known.digest) { return known }
-        guard let name = self["name"]?.string, let version = self["version"]?.int,
-            let text = digest.string
-        else { return nil }
-        return VersionReference(name: name, version: version, digest: text)
-    }
-
-    /// An attribute's value, as ``RecordedValue`` is written.
-    fileprivate var recorded: RecordedValue? {
-        if let text = string { return .value(.string(text)) }
-        if let flag = bool { return .value(.bool(flag)) }
-        if isDouble { return double.map { .value(.double($0)) } }
-        if let number = int { return .value(.int(number)) }
-        if let digest = self["digest"]?.string { return .digest(digest) }
-        return self["timestamp"]?.instant.map { .value(.timestamp($0)) }
-    }
-
     /// What a recorded decision puts out.
     fileprivate var output: DecisionOutput? {
         guard let text = self["friction"],

@@ -4,6 +4,21 @@ import Time
 
 /// Folding the registry from stored entries, at start and after a failed commit.
 extension Core {
+    /// Takes the registry as it was kept last; gives the number of the entry up to which that goes,
+    /// 0 if nothing of use was kept.
+    ///
+    /// What apps owe and have used up comes from what was kept, all else from the entries about the
+    /// service and its apps.
+    func foldSnapshot() throws -> Int64 {
+        guard let kept = try store.snapshot(), let tenants = TenantSnapshot.decode(kept.bytes),
+            let last = try store.entry(kept.through)
+        else { return 0 }
+        try store.scanService(through: kept.through) { try fold($0) }
+        registry.restore(tenants)
+        now = max(now, last.envelope.at)
+        return kept.through
+    }
+
     func fold(_ entry: LedgerEntry) throws {
         let at = entry.envelope.at
         let stamp = EntryStamp(

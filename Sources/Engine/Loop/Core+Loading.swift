@@ -6,26 +6,35 @@ import TrustInsights
 
 /// Loading states: from the cache, else folded from the entries that the store has.
 extension Core {
-    /// What is known of a person.
+    /// What is known of a person: the authorizations, and as much of what came before as any window
+    /// reaches back.
     func subject(_ subject: Pseudonym, key: EntityKey, tenant: Tenant) throws -> SubjectState {
         if let state = subjects[key] { return state }
         let state = SubjectState()
-        for entry in try store.entries(under: key) where entry.isOf(tenant) {
-            switch RecordKind(rawValue: entry.envelope.kind) {
-            case .authorization:
-                let record = try entry.record(AuthorizationRecord.self)
-                if record.subject == subject { state.apply(record) }
-            case .evaluation:
-                let record = try entry.record(EvaluationRecord.self)
-                guard record.subject == subject else { continue }
-                state.apply(
-                    record, request: .request(record.requestID, of: tenant),
-                    horizon: horizon)
-            default: continue
-            }
+        let authorizations = EntityKey.authorizations(of: subject, tenant)
+        for (record, _) in try records(
+            AuthorizationRecord.self, under: authorizations, tenant: tenant)
+        where record.subject == subject { state.apply(record) }
+        for entry in try store.entries(under: key, after: try windowStart() - 1)
+        where entry.isOf(tenant) && entry.envelope.kind == RecordKind.evaluation.rawValue {
+            let event = try EvaluationEvent(entry)
+            guard event.subject == subject else { continue }
+            state.apply(event, request: .request(event.requestID, of: tenant), horizon: horizon)
         }
         subjects[key] = state
         return state
+    }
+
+    /// The number of an entry before which no window of any candidate reaches back from now. A
+    /// sandbox clock may be ahead, of which events are older by it than their entries.
+    private func windowStart() throws -> Int64 {
+        if let known = knownWindowStart, known.horizon == horizon, known.until > now {
+            return known.sequence
+        }
+        let sequence = try store.firstSequence(notBefore: now - horizon)
+        // Entries leave the windows all the time; a minute's worth too many is no harm.
+        knownWindowStart = (sequence, horizon, now + .minutes(1))
+        return sequence
     }
 
     /// The completed evaluation that occupies a requestID.

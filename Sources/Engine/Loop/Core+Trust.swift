@@ -14,7 +14,7 @@ extension Core {
         let record = AuthorizationRecord(
             subject: command.subject, category: command.category, status: command.status,
             receivedAt: clock(of: tenant), coolDown: registry.configuration.authorizationCoolDown)
-        try append(record, keys: [key], submission)
+        try append(record, keys: record.keys(of: tenant), submission)
         state.apply(record)
         let result = state.authorization(for: command.category, at: record.receivedAt)
         return .authorization(status: result.status, endsAt: result.endsAt)
@@ -60,7 +60,8 @@ extension Core {
         case .judged(let record):
             let sequence = nextSequence
             try append(record, keys: [command.requestKey, command.subjectKey], submission)
-            state.apply(record, request: command.requestKey, horizon: horizon)
+            state.apply(
+                EvaluationEvent(record), request: command.requestKey, horizon: horizon)
             registry.apply(record, tenant: tenant, at: now, sequence: sequence)
             evaluations[sequence] = EvaluationState(record: record, tenant: tenant)
             return .evaluation(
@@ -76,12 +77,7 @@ extension Core {
         case .refused(let refusal): throw refusal
         case .replayed(let record): return .consumption(record, isReplay: true)
         case .recorded(let record):
-            try append(
-                record,
-                keys: [
-                    .evaluation(record.evaluationID, of: tenant),
-                    .subject(record.subject, of: tenant),
-                ], submission)
+            try append(record, keys: record.keys(of: tenant), submission)
             state.apply(record)
             evaluations[record.evaluationID.sequence] = state
             registry.apply(record, tenant: tenant, at: now)
@@ -101,12 +97,7 @@ extension Core {
         case .replayed(let record): return .label(record, status: .replayed)
         case .recorded(let record, let isSuperseding):
             let sequence = nextSequence
-            try append(
-                record,
-                keys: [
-                    .evaluation(record.evaluationID, of: tenant), key,
-                    .subject(record.subject, of: tenant),
-                ], submission)
+            try append(record, keys: record.keys(of: tenant), submission)
             state.apply(record, sequence: sequence)
             evaluations[record.evaluationID.sequence] = state
             return .label(record, status: isSuperseding ? .superseding : .recorded)

@@ -27,6 +27,11 @@ final class Core {
     let activations = ActivationPool()
     /// How far back the windows of any candidate reach.
     var horizon = Duration.zero
+    /// The entry from which on windows see events, with the horizon it was found for, and until when
+    /// it need not be looked for again.
+    var knownWindowStart: (sequence: Int64, horizon: Duration, until: Instant)?
+    /// The last entry that the registry was kept with.
+    private var keptThrough: Int64 = 0
     private var hasAppended = false
     /// Set while what is in memory is not what is stored: after a failure that could not be
     /// folded away either.
@@ -40,7 +45,7 @@ final class Core {
         try rebuild()
     }
 
-    /// Folds the registry from the whole ledger.
+    /// Folds the registry from the ledger: from its start, or from where it was kept last.
     private func rebuild() throws {
         registry = Registry()
         catalog = Catalog()
@@ -48,8 +53,10 @@ final class Core {
         subjects.removeAll()
         evaluations.removeAll()
         reviews.removeAll()
-        var expected: Int64 = 1
-        try store.scan(from: 1) { entry in
+        knownWindowStart = nil
+        keptThrough = try foldSnapshot()
+        var expected = keptThrough + 1
+        try store.scan(from: expected) { entry in
             guard entry.envelope.sequence == expected else {
                 throw CorruptEntry(sequence: expected, detail: "it is missing")
             }
@@ -78,6 +85,7 @@ final class Core {
             if hasAppended {
                 try store.commit()
                 failure = nil
+                if nextSequence - keptThrough > EngineLimits.snapshotInterval { keepSnapshot() }
             }
             return replies
         } catch {
@@ -165,6 +173,14 @@ final class Core {
         // Answered above; named here so that a new command cannot be forgotten.
         case .administer: return .administered(.done)
         }
+    }
+
+    /// Has the store keep what would cost a start the most. To be called between batches.
+    func keepSnapshot() {
+        guard !isStale, tail.frontier.count > 0 else { return }
+        keptThrough = nextSequence - 1
+        let tenants = registry.tenantSnapshots
+        store.keep(LedgerSnapshot(frontier: tail.frontier) { TenantSnapshot.encode(tenants) })
     }
 
     // MARK: What the performing functions use

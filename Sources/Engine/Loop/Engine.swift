@@ -143,6 +143,7 @@ public final class Engine: Sendable {
             if let directory = core.takeDirectory() { published.withLock { $0 = directory } }
             for (waiting, reply) in zip(batch, replies) { waiting.reply(reply) }
         }
+        core.keepSnapshot()
     }
 
     /// The commands of a batch, each with the chance it needs.

@@ -27,7 +27,17 @@ public struct EntityKey: Hashable, Sendable, BitwiseCopyable {
         EntityKey("request", tenant, id)
     }
 
-    /// Everything about a person.
+    /// A person's authorizations.
+    public static func authorizations(of subject: Pseudonym, _ tenant: Tenant) -> EntityKey {
+        EntityKey("authorization", tenant, subject.text)
+    }
+
+    /// The reports and labels of a person's evaluations.
+    public static func reports(about subject: Pseudonym, of tenant: Tenant) -> EntityKey {
+        EntityKey("report", tenant, subject.text)
+    }
+
+    /// A person's evaluations.
     public static func subject(_ subject: Pseudonym, of tenant: Tenant) -> EntityKey {
         EntityKey("subject", tenant, subject.text)
     }
@@ -67,7 +77,8 @@ extension EntityKey {
     /// Every key under which entries about a person or a device can stand.
     public static func all(about pseudonym: Pseudonym, of tenant: Tenant) -> [EntityKey] {
         [
-            .subject(pseudonym, of: tenant), .reviewSubject(pseudonym.text, of: tenant),
+            .subject(pseudonym, of: tenant), .authorizations(of: pseudonym, tenant),
+            .reports(about: pseudonym, of: tenant), .reviewSubject(pseudonym.text, of: tenant),
             .device(pseudonym.text, of: tenant),
         ]
     }

@@ -20,6 +20,19 @@ public enum RecordKind: String, Sendable, CaseIterable {
     case activation, app, authorization, configuration, consumption, deactivation, donation
     case evaluation, grantOutcome, key, keyRevocation, label, merge, policies, reset, rollback
     case sandboxClock
+
+    /// Whether entries of the kind are about the service or its apps, and about nobody: they are
+    /// few, and all of them are read at every start.
+    public var isOfService: Bool {
+        switch self {
+        case .activation, .app, .configuration, .deactivation, .key, .keyRevocation, .policies,
+            .rollback:
+            true
+        case .authorization, .consumption, .donation, .evaluation, .grantOutcome, .label, .merge,
+            .reset, .sandboxClock:
+            false
+        }
+    }
 }
 
 /// A stored entry that cannot be read: the database was changed, or is of a newer version.

@@ -56,6 +56,28 @@ public struct AuthorizationRecord: Record, Equatable {
     }
 }
 
+extension AuthorizationRecord {
+    /// What its entry is found by.
+    package func keys(of tenant: Tenant) -> [EntityKey] { [.authorizations(of: subject, tenant)] }
+}
+
+extension ConsumptionRecord {
+    /// What its entry is found by.
+    package func keys(of tenant: Tenant) -> [EntityKey] {
+        [.evaluation(evaluationID, of: tenant), .reports(about: subject, of: tenant)]
+    }
+}
+
+extension LabelRecord {
+    /// What its entry is found by.
+    package func keys(of tenant: Tenant) -> [EntityKey] {
+        [
+            .evaluation(evaluationID, of: tenant), .label(labelID, of: tenant),
+            .reports(about: subject, of: tenant),
+        ]
+    }
+}
+
 /// A consumption report.
 public struct ConsumptionRecord: Record, Equatable {
     public static var kind: RecordKind { .consumption }

@@ -80,6 +80,31 @@ struct Registry {
         return tenants[tenant]?.judged[policy.digest] ?? 0
     }
 
+    // MARK: Keeping
+
+    /// The state of every app in every environment, as it stands now.
+    var tenantSnapshots: [TenantSnapshot] {
+        tenants.map { tenant, state in
+            TenantSnapshot(
+                tenant: tenant, clockAhead: state.clockAhead, debt: state.debt, day: state.day,
+                evaluationsToday: state.evaluationsToday, judged: state.judged)
+        }
+    }
+
+    /// Takes those states for the ones of today.
+    mutating func restore(_ snapshots: [TenantSnapshot]) {
+        tenants = [:]
+        for snapshot in snapshots {
+            let state = TenantState()
+            state.clockAhead = snapshot.clockAhead
+            state.debt = snapshot.debt
+            state.day = snapshot.day
+            state.evaluationsToday = snapshot.evaluationsToday
+            state.judged = snapshot.judged
+            tenants[snapshot.tenant] = state
+        }
+    }
+
     // MARK: Folding
 
     mutating func apply(_ record: EvaluationRecord, tenant: Tenant, at: Instant, sequence: Int64) {

@@ -35,18 +35,16 @@ final class SubjectState {
     }
 
     /// An action was judged. Events older than `horizon` before it are forgotten.
-    func apply(_ record: EvaluationRecord, request: EntityKey, horizon: Duration) {
+    func apply(_ event: EvaluationEvent, request: EntityKey, horizon: Duration) {
         if refusedRequests.remove(request) != nil {
             let others = requests.indices.filter { requests[$0] != request }
             events = others.map { events[$0] }
             requests = others.map { requests[$0] }
         }
-        if record.isRefused { refusedRequests.insert(request) }
-        events.append(
-            VelocityEvent(
-                at: record.receivedAt, category: record.category, attributes: record.attributes))
+        if event.isRefused { refusedRequests.insert(request) }
+        events.append(event.velocity)
         requests.append(request)
-        forget(before: record.receivedAt - horizon)
+        forget(before: event.velocity.at - horizon)
     }
 
     /// Forgets in large steps: moving the list at every event would cost its length each time.
