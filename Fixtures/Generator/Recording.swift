@@ -17,7 +17,6 @@ final class RareCommits: Store {
 
     func commit() throws {
         let isDue = pending.withLock { count in
-            count += 1
             guard count >= 4_096 else { return false }
             count = 0
             return true
@@ -33,6 +32,7 @@ final class RareCommits: Store {
     func tail() throws -> LedgerTail { try store.tail() }
     func append(_ entry: LedgerEntry, keys: [EntityKey]) throws {
         try store.append(entry, keys: keys)
+        pending.withLock { $0 += 1 }
     }
     func probe() throws {}
     func rollback() { store.rollback() }
@@ -50,6 +50,15 @@ final class RareCommits: Store {
     func snapshot() throws -> (through: Int64, bytes: [UInt8])? { try store.snapshot() }
     func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
         try store.scan(from: sequence, body)
+    }
+}
+
+/// The clock of what is generated.
+final class GeneratorClock: Sendable {
+    private let instant = Mutex(Story.start)
+    var now: Instant {
+        get { instant.withLock { $0 } }
+        set { instant.withLock { $0 = newValue } }
     }
 }
 
@@ -73,7 +82,7 @@ final class Recording {
         pseudonymizer = Pseudonymizer(key: data.pseudonymKey)
         store = RareCommits(try SQLiteStore(folder: data))
         self.chance = chance
-        let time = Time()
+        let time = GeneratorClock()
         self.time = time
         engine = try Engine(store: store, zones: .utc, clock: { time.now })
         try administer(.registerApp(id: Self.tenant.app, name: "Transcripts"))
@@ -84,16 +93,7 @@ final class Recording {
         try administer(.loadPolicies(CandidateLoad(policies, activates: true)))
     }
 
-    /// The story's clock.
-    private final class Time: Sendable {
-        private let instant = Mutex(Story.start)
-        var now: Instant {
-            get { instant.withLock { $0 } }
-            set { instant.withLock { $0 = newValue } }
-        }
-    }
-
-    private let time: Time
+    private let time: GeneratorClock
 
     func record(_ story: Story, progress: (Int) -> Void) throws {
         for person in 0..<story.people {

@@ -3,10 +3,11 @@ import Glibc
 import Policies
 import Time
 
-// Makes a data folder with recorded evaluations and labels, by having the engine judge a made-up
-// story. The same seed tells the same story; keys and salts of the folder are its own.
+// Makes data folders, by having the engine judge what it is made to believe is happening. The same
+// seed gives the same events; keys and salts of a folder are its own. Run in the repository's root.
 //
-// usage: fixture-generator evaluations FOLDER [COUNT [SEED]]     run in the repository's root
+//     evaluations   90 days of payments with frauds and labels: for backtests
+//     history       a store after 90 days of many people, all reports made: for measuring growth
 
 let arguments = CommandLine.arguments
 
@@ -36,20 +37,48 @@ func contents(of path: String) -> [UInt8]? {
     return bytes
 }
 
-guard (3...5).contains(arguments.count), arguments[1] == "evaluations",
-    let count = arguments.count > 3 ? Int(arguments[3]) : 100_000, count > 0,
-    let seed = arguments.count > 4 ? UInt64(arguments[4]) : 1
-else { stop("usage: fixture-generator evaluations FOLDER [COUNT [SEED]]") }
-var chance = Chance(seed: seed)
-let story = Story(count: count, chance: &chance)
-do {
-    let recording = try Recording(
-        folder: arguments[2], policies: shippedPolicies(), chance: chance)
+let usage = """
+    usage: fixture-generator evaluations FOLDER [COUNT [SEED]]
+           fixture-generator history FOLDER [COUNT [SUBJECTS [SEED]]]
+    """
+
+/// The number at a place of the command line.
+func number(_ place: Int, else standard: Int) -> Int {
+    guard arguments.count > place else { return standard }
+    guard let number = Int(arguments[place]), number >= 0 else { stop(usage) }
+    return number
+}
+
+func evaluations(_ folder: String) throws {
+    let count = number(3, else: 100_000)
+    var chance = Chance(seed: UInt64(number(4, else: 1)))
+    let story = Story(count: count, chance: &chance)
+    let recording = try Recording(folder: folder, policies: shippedPolicies(), chance: chance)
     try recording.record(story) { done in
         if done % 10_000 == 0 { say("\(done) of \(count) payments\n") }
     }
     try recording.finish()
     say("\(count) payments of \(story.people) people, \(recording.labelled) labels\n")
+}
+
+func history(_ folder: String) throws {
+    let count = number(3, else: 5_000_000)
+    let history = try History(
+        folder: folder, subjects: number(4, else: 500_000), policies: shippedPolicies(),
+        chance: Chance(seed: UInt64(number(5, else: 1))))
+    try history.record(count) { done in
+        if done % 100_000 == 0 { say("\(done) of \(count) evaluations\n") }
+    }
+    try history.finish()
+}
+
+guard arguments.count > 2 else { stop(usage) }
+do {
+    switch arguments[1] {
+    case "evaluations": try evaluations(arguments[2])
+    case "history": try history(arguments[2])
+    default: stop(usage)
+    }
 } catch {
     stop("\(error)")
 }

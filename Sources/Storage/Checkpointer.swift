@@ -1,21 +1,34 @@
 import Engine
 
-/// Moves pages from the write-ahead log into the database file, on a connection and a thread
-/// of its own, so that no commit waits for it.
+/// Moves pages from the write-ahead log into the database file, on a connection and a thread of
+/// its own, so that no commit waits for it.
+///
+/// The log can start over only when all of it is moved and nobody reads in it, which never happens
+/// by itself while the writer goes on. So when it is long, and the thread has moved all but a few
+/// pages, the writer moves those few between two batches; its next write then begins a new log.
 final class Checkpointer: Sendable {
-    /// Pages in the log from which on moving them is worth it (4 MiB).
+    /// Pages that are worth moving (4 MiB).
     private static let worthwhilePages: Int32 = 1_000
-    /// Pages from which on the log should start over once nearly all is moved (128 MiB). Each time the
-    /// writer waits for the disk, so it should be seldom.
-    private static let restartPages: Int32 = 32_768
-    /// Pages from which on it must (512 MiB): under unbroken load it would grow for ever.
+    /// Pages from which on the log should start over (64 MiB).
+    private static let restartPages: Int32 = 16_384
+    /// Pages that the writer may move at once: some milliseconds.
+    private static let fewPages: Int32 = 600
+    /// Pages from which on it moves all there are (512 MiB): the disk does not keep up, and callers
+    /// have to feel that.
     private static let mostPages: Int32 = 131_072
 
     private struct State {
+        /// Pages of the log after the latest commit, and how many of them are moved.
         var pages: Int32 = 0
-        /// Whether a checkpoint has just ended, so that little is left to move.
-        var isFresh = false
+        var moved: Int32 = 0
+        /// Pages at the writer's latest attempt to let the log start over.
+        var tried: Int32 = 0
         var isStopping = false
+
+        /// A long log is followed closely, so that the writer finds little left to move.
+        var isDue: Bool {
+            pages - moved >= (pages >= restartPages ? fewPages / 2 : worthwhilePages)
+        }
     }
 
     private let state = Guarded(State())
@@ -26,33 +39,41 @@ final class Checkpointer: Sendable {
         thread = Thread(name: "checkpoint") {
             guard let connection = try? Connection(path: path, readOnly: false) else { return }
             while true {
-                let isStopping = state.wait { state -> Bool? in
-                    if state.isStopping { return true }
-                    guard state.pages >= Self.worthwhilePages else { return nil }
-                    state.pages = 0
-                    return false
+                let pages = state.wait { state -> Int32? in
+                    state.isStopping ? -1 : state.isDue ? state.pages : nil
                 }
-                if isStopping ?? true { return }
-                // A failure is no loss: the log keeps what was not moved.
-                try? connection.checkpoint(.passive)
-                state.withLock { $0.isFresh = true }
+                guard let pages, pages >= 0 else { return }
+                // A failure is no loss: the log keeps what was not moved, and is asked again when
+                // there is more.
+                let moved = (try? connection.checkpoint(.passive)) ?? pages
+                state.withLock { state in
+                    // The log may have begun anew meanwhile.
+                    if state.pages >= moved { state.moved = max(state.moved, moved) }
+                }
             }
         }
     }
 
     /// A commit left so many pages in the log.
     func committed(walPages: Int32) {
-        guard walPages >= Self.worthwhilePages else { return }
-        state.signal { $0.pages = walPages }
+        let isDue = state.withLock { state in
+            if walPages < state.pages { (state.moved, state.tried) = (0, 0) }
+            state.pages = walPages
+            return state.isDue
+        }
+        if isDue { state.signal { _ in } }
     }
 
-    /// Whether the writer should let the log start over: the log is long, and what is left to
-    /// move is little, so that the writer hardly waits; or it is far too long.
-    func mayRestart(walPages: Int32) -> Bool {
+    /// Whether the writer should move what is left of the log now.
+    func shouldFinish(walPages: Int32) -> Bool {
         guard walPages >= Self.restartPages else { return false }
         return state.withLock { state in
-            defer { state.isFresh = false }
-            return state.isFresh || walPages >= Self.mostPages
+            let isNear = walPages - state.moved <= Self.fewPages
+            guard isNear || walPages >= Self.mostPages else { return false }
+            // Somebody may be reading in the log, so that it did not begin anew last time.
+            guard walPages - state.tried >= Self.worthwhilePages else { return false }
+            state.tried = walPages
+            return true
         }
     }
 

@@ -70,24 +70,25 @@ struct Connection: ~Copyable {
     enum Checkpoint {
         /// Moves what it can without waiting for anybody.
         case passive
-        /// Moves all, and lets the log be written from its beginning again.
-        case restart
-        /// The same, and empties the log's file.
+        /// Moves all, and empties the log's file.
         case truncate
     }
 
-    /// Moves what the write-ahead log holds into the database file.
-    func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) {
+    /// Moves what the write-ahead log holds into the database file; gives how many of its pages are
+    /// moved now.
+    @discardableResult
+    func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) -> Int32 {
         let mode =
             switch checkpoint {
             case .passive: SQLITE_CHECKPOINT_PASSIVE
-            case .restart: SQLITE_CHECKPOINT_RESTART
             case .truncate: SQLITE_CHECKPOINT_TRUNCATE
             }
-        let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+        var moved: Int32 = 0
+        let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &moved)
         if status != SQLITE_OK, status & 0xFF != SQLITE_BUSY {
             throw error(status, doing: "checkpointing the log")
         }
+        return max(moved, 0)
     }
 
     private func error(_ status: Int32, doing: String) -> SQLiteError {

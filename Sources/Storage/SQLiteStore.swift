@@ -79,7 +79,7 @@ public final class SQLiteStore: Store {
         // From here on the entries are durable: what fails below must not deny that.
         index.commit()
         checkpointer.committed(walPages: pages)
-        if checkpointer.mayRestart(walPages: pages) { try? writer.restartLog() }
+        if checkpointer.shouldFinish(walPages: pages) { try? writer.moveLog() }
     }
 
     public func probe() throws { try writer.probe() }

@@ -119,10 +119,11 @@ final class Writer: @unchecked Sendable {
         try? rollbackStatement.run()
     }
 
-    /// Moves the rest of the log and lets it start from its beginning again.
-    func restartLog() throws { try connection.checkpoint(.restart) }
+    /// Moves the rest of the log, so that it can start from its beginning again. Waits for nobody
+    /// who reads in it.
+    func moveLog() throws { try connection.checkpoint(.passive) }
 
-    func close() { try? connection.checkpoint(.truncate) }
+    func close() { _ = try? connection.checkpoint(.truncate) }
 
     private func beginIfNeeded() throws {
         guard !isInTransaction else { return }
