@@ -21,13 +21,15 @@ final class Checkpointer: Sendable {
         /// Pages of the log after the latest commit, and how many of them are moved.
         var pages: Int32 = 0
         var moved: Int32 = 0
+        /// Pages when the thread looked last: without more of them it has no reason to look again.
+        var seen: Int32 = 0
         /// Pages at the writer's latest attempt to let the log start over.
         var tried: Int32 = 0
         var isStopping = false
 
         /// A long log is followed closely, so that the writer finds little left to move.
         var isDue: Bool {
-            pages - moved >= (pages >= restartPages ? fewPages / 2 : worthwhilePages)
+            pages - seen >= (pages >= restartPages ? fewPages / 2 : worthwhilePages)
         }
     }
 
@@ -38,14 +40,18 @@ final class Checkpointer: Sendable {
         let state = state
         thread = Thread(name: "checkpoint") {
             guard let connection = try? Connection(path: path, readOnly: false) else { return }
+            // A connection that has not read yet does not know of the log, and would move nothing.
+            _ = try? connection.single("SELECT count(*) FROM sqlite_schema")
             while true {
-                let pages = state.wait { state -> Int32? in
-                    state.isStopping ? -1 : state.isDue ? state.pages : nil
+                let isStopping = state.wait { state -> Bool? in
+                    if state.isStopping { return true }
+                    guard state.isDue else { return nil }
+                    state.seen = state.pages
+                    return false
                 }
-                guard let pages, pages >= 0 else { return }
-                // A failure is no loss: the log keeps what was not moved, and is asked again when
-                // there is more.
-                let moved = (try? connection.checkpoint(.passive)) ?? pages
+                if isStopping ?? true { return }
+                // A failure is no loss: the log keeps what was not moved.
+                let moved = (try? connection.checkpoint(.passive)) ?? 0
                 state.withLock { state in
                     // The log may have begun anew meanwhile.
                     if state.pages >= moved { state.moved = max(state.moved, moved) }
@@ -57,7 +63,9 @@ final class Checkpointer: Sendable {
     /// A commit left so many pages in the log.
     func committed(walPages: Int32) {
         let isDue = state.withLock { state in
-            if walPages < state.pages { (state.moved, state.tried) = (0, 0) }
+            if walPages < state.pages {
+                (state.moved, state.seen, state.tried) = (0, 0, 0)
+            }
             state.pages = walPages
             return state.isDue
         }

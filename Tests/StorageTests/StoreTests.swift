@@ -1,4 +1,5 @@
 import Engine
+import Foundation
 import Ledger
 import Storage
 import Testing
@@ -63,6 +64,30 @@ import Time
         )
         #expect(before.count == 72)
         store.close()
+    }
+
+    /// The log is moved while the writer goes on, and starts over when it is long.
+    @Test func theLogStartsOver() throws {
+        let folder = TemporaryFolder()
+        let store = try SQLiteStore(folder: DataFolder(path: folder.path))
+        defer { store.close() }
+        var tail = try store.tail()
+        let payload = [UInt8](repeating: 7, count: 64_000)
+        var longest: Int64 = 0
+        for round in 0..<400 {
+            for _ in 0..<10 {
+                let entry = tail.append(
+                    kind: "label", app: "a", environment: "sandbox", actor: "k",
+                    at: Instant(milliseconds: 1), salt: [1], payload: payload)
+                try store.append(entry, keys: [])
+            }
+            try store.commit()
+            // The disk may be slower than this loop; the thread needs a moment.
+            if round % 20 == 19 { usleep(20_000) }
+            longest = max(longest, try folder.size("discern.db-wal"))
+        }
+        #expect(longest < 160 << 20, "the log has grown to \(longest) bytes")
+        #expect(try folder.size("discern.db") > 100 << 20)
     }
 
     @Test func pagesNeitherSkipNorRepeat() throws {

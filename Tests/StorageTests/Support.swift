@@ -29,6 +29,12 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.removeItem(atPath: path + "/" + name)
     }
 
+    /// The bytes that a file of it has.
+    func size(_ name: String) throws -> Int64 {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
+        return (attributes[.size] as? NSNumber)?.int64Value ?? 0
+    }
+
     /// Changes the bytes of a file of it.
     func change(_ name: String, _ body: (inout Data) -> Void) throws {
         let file = URL(fileURLWithPath: path + "/" + name)
