@@ -110,8 +110,13 @@ public final class LedgerFile {
         try connection.serviceEntries(through: sequence)
     }
 
+    /// The entries under a key, in ledger order.
+    public func entries(under key: EntityKey) throws -> [LedgerEntry] {
+        try entries(under: key, after: 0)
+    }
+
     /// The entries under a key after a number, in ledger order.
-    public func entries(under key: EntityKey, after start: Int64 = 0) throws -> [LedgerEntry] {
+    func entries(under key: EntityKey, after start: Int64) throws -> [LedgerEntry] {
         var found: [Int64] = []
         let runs = try index.cover(rows)
         for run in runs { try run.find(key.value, after: start, into: &found) }
