@@ -22,7 +22,9 @@ public final class DataFolder: Sendable {
     /// The file of the database.
     public var databasePath: String { path + "/discern.db" }
     /// The file of the latest snapshot.
-    public var snapshotPath: String { path + "/state.snapshot" }
+    public var snapshotPath: String { Self.snapshotPath(in: path) }
+
+    static func snapshotPath(in path: String) -> String { path + "/state.snapshot" }
     /// The folder of the index.
     public var indexPath: String { path + "/index" }
     /// The file of the pseudonyms' key.

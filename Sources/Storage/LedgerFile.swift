@@ -14,7 +14,7 @@ public final class LedgerFile {
     /// Opens the database of a data folder.
     public init(folder: String) throws {
         let path = folder + "/discern.db"
-        guard access(path, F_OK) == 0 else {
+        guard Self.exists(in: folder) else {
             throw StorageError.file(
                 path: folder, doing: "opening", error: "there is no database of discern")
         }
@@ -24,6 +24,11 @@ public final class LedgerFile {
         index = KeyRunFiles(reading: folder + "/index")
         // The whole ledger is read once, in order: pages are looked at where they are, not copied.
         try connection.run("PRAGMA mmap_size = \(1 << 40)")
+    }
+
+    /// Whether a folder has a database.
+    public static func exists(in folder: String) -> Bool {
+        access(folder + "/discern.db", F_OK) == 0
     }
 
     /// The apps and environments that have entries of a kind, with how many each.
@@ -85,13 +90,38 @@ public final class LedgerFile {
     /// The entry of that number.
     public func entry(_ sequence: Int64) throws -> LedgerEntry? { try rows.entry(sequence) }
 
+    /// The number of the last entry; 0 if there is none.
+    func lastSequence() throws -> Int64 {
+        try connection.single("SELECT coalesce(max(sequence), 0) FROM entries")
+    }
+
+    /// Hands every entry from that number on to `body`, in ledger order, until it says stop.
+    func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {
+        try rows.scan(from: sequence, body)
+    }
+
+    /// The number of the first entry that is not before an instant.
+    func firstSequence(notBefore instant: Instant) throws -> Int64 {
+        try rows.place(notBefore: instant, among: 1...lastSequence() + 1)
+    }
+
+    /// The numbers of the entries about the service and its apps, up to one.
+    func serviceEntries(through sequence: Int64) throws -> [Int64] {
+        try connection.serviceEntries(through: sequence)
+    }
+
     /// The entries under a key, in ledger order.
     public func entries(under key: EntityKey) throws -> [LedgerEntry] {
+        try entries(under: key, after: 0)
+    }
+
+    /// The entries under a key after a number, in ledger order.
+    func entries(under key: EntityKey, after start: Int64) throws -> [LedgerEntry] {
         var found: [Int64] = []
         let runs = try index.cover(rows)
-        for run in runs { try run.find(key.value, after: 0, into: &found) }
+        for run in runs { try run.find(key.value, after: start, into: &found) }
         // What no file covers yet stands in a server's memory, and in the rows themselves.
-        try rows.keys(after: runs.last?.last ?? 0) { sequence, keys, _ in
+        try rows.keys(after: max(start, runs.last?.last ?? 0)) { sequence, keys, _ in
             if keys.contains(key) { found.append(sequence) }
         }
         return try found.compactMap(rows.entry)

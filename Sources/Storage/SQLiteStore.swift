@@ -45,22 +45,8 @@ public final class SQLiteStore: Store {
     }
 
     public func tail() throws -> LedgerTail {
-        LedgerTail(frontier: try frontier(count: UInt64(writer.lastSequence())))
-    }
-
-    /// The tree of the first entries.
-    private func frontier(count: UInt64) throws -> MerkleFrontier {
-        let subtrees = try MerkleFrontier.places(count: count).map { place in
-            guard let nodes = try entry(Int64(place.leaf))?.nodes, place.level < nodes.count else {
-                throw CorruptEntry(
-                    sequence: Int64(place.leaf), detail: "the entry or a hash beside it is missing")
-            }
-            return nodes[place.level]
-        }
-        guard let frontier = MerkleFrontier(count: count, subtrees: subtrees) else {
-            throw CorruptEntry(detail: "the tree's hashes do not fit its size")
-        }
-        return frontier
+        LedgerTail(
+            frontier: try MerkleFrontier(count: UInt64(writer.lastSequence()), entry: entry))
     }
 
     public func append(_ entry: LedgerEntry, keys: [EntityKey]) throws {
@@ -114,10 +100,7 @@ public final class SQLiteStore: Store {
     public func keep(_ snapshot: LedgerSnapshot) { snapshots.keep(snapshot) }
 
     public func snapshot() throws -> (through: Int64, bytes: [UInt8])? {
-        guard let kept = snapshots.read(), kept.count <= UInt64(try writer.lastSequence()),
-            try frontier(count: kept.count).root == kept.root
-        else { return nil }
-        return (Int64(kept.count), kept.bytes)
+        try snapshots.read()?.fitting(last: writer.lastSequence(), entry: entry)
     }
 
     /// Closes the file in good order: the log is moved into the database.
@@ -127,5 +110,22 @@ public final class SQLiteStore: Store {
         checkpointer.stop()
         writer.close()
         folder.withLock { $0 = nil }
+    }
+}
+
+extension MerkleFrontier {
+    /// The tree of the first entries, from the hashes that stand beside some of them.
+    init(count: UInt64, entry: (Int64) throws -> LedgerEntry?) throws {
+        let subtrees = try Self.places(count: count).map { place in
+            guard let nodes = try entry(Int64(place.leaf))?.nodes, place.level < nodes.count else {
+                throw CorruptEntry(
+                    sequence: Int64(place.leaf), detail: "the entry or a hash beside it is missing")
+            }
+            return nodes[place.level]
+        }
+        guard let frontier = Self(count: count, subtrees: subtrees) else {
+            throw CorruptEntry(detail: "the tree's hashes do not fit its size")
+        }
+        self = frontier
     }
 }

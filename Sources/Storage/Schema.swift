@@ -111,6 +111,19 @@ enum Schema {
 }
 
 extension Connection {
+    /// The numbers of the entries about the service and its apps, up to one.
+    func serviceEntries(through sequence: Int64) throws -> [Int64] {
+        let statement = try prepare(
+            """
+            SELECT sequence FROM entries WHERE \(Schema.isOfService) AND sequence <= ?1
+            ORDER BY sequence
+            """)
+        statement.bind(1, sequence)
+        var numbers: [Int64] = []
+        while try statement.step() { numbers.append(statement.int(0)) }
+        return numbers
+    }
+
     /// The one integer that a query gives.
     func single(_ sql: String) throws(SQLiteError) -> Int64 {
         let statement = try prepare(sql)

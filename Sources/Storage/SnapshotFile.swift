@@ -32,8 +32,28 @@ final class SnapshotFile: Sendable {
     /// Has a snapshot written.
     func keep(_ snapshot: LedgerSnapshot) { state.signal { $0.pending = snapshot } }
 
+    /// A snapshot as a file has it.
+    struct Kept {
+        var count: UInt64
+        var root: Digest
+        var bytes: [UInt8]
+
+        /// The same, if it is of the ledger that has so many entries.
+        func fitting(last: Int64, entry: (Int64) throws -> LedgerEntry?) throws
+            -> (through: Int64, bytes: [UInt8])?
+        {
+            guard count <= UInt64(last),
+                try MerkleFrontier(count: count, entry: entry).root == root
+            else { return nil }
+            return (Int64(count), bytes)
+        }
+    }
+
     /// The snapshot in the file; `nil` if there is none that is whole.
-    func read() -> (count: UInt64, root: Digest, bytes: [UInt8])? {
+    func read() -> Kept? { Self.read(path, hash) }
+
+    /// The snapshot in a file, for whoever only reads.
+    static func read(_ path: String, _ hash: KeyedHash) -> Kept? {
         guard let file = try? File.bytes(path), file.count >= Self.headBytes,
             Array(file[..<8]) == Self.magic, let root = Digest(bytes: file[16..<48]),
             let code = Digest(bytes: file[48..<80])
@@ -41,7 +61,7 @@ final class SnapshotFile: Sendable {
         let bytes = Array(file[Self.headBytes...])
         guard hash.hash(Array(file[..<48]) + bytes) == code else { return nil }
         let count = file[8..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return (count, root, bytes)
+        return Kept(count: count, root: root, bytes: bytes)
     }
 
     /// Writes what waits and ends the thread.

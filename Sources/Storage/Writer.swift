@@ -64,15 +64,7 @@ final class Writer: @unchecked Sendable {
 
     /// The numbers of the entries about the service and its apps.
     func serviceEntries(through sequence: Int64) throws -> [Int64] {
-        let statement = try connection.prepare(
-            """
-            SELECT sequence FROM entries WHERE \(Schema.isOfService) AND sequence <= ?1
-            ORDER BY sequence
-            """)
-        statement.bind(1, sequence)
-        var numbers: [Int64] = []
-        while try statement.step() { numbers.append(statement.int(0)) }
-        return numbers
+        try connection.serviceEntries(through: sequence)
     }
 
     func insert(_ entry: LedgerEntry, keys: [EntityKey]) throws {

@@ -32,7 +32,9 @@ import Policies
             "insight.outcome in [\"medium\"] && attributes.amount < 5.0"
         ),
         ("attributes.amount < 5.0 && insight", "attributes.amount<5.0   && insight"),
-        ("min: 0", "min: 0.0"), ("- {id: large", "# Large ones.\n    - {id: large"),
+        ("min: 0", "min: 0.0"), ("min: 0}", "min: 0, store: true, optional: false}"),
+        ("window: 1h", "category: payment, window: 60m"),
+        ("- {id: large", "# Large ones.\n    - {id: large"),
     ]
 
     @Test(arguments: same) func isNoChange(_ old: String, _ new: String) throws {
@@ -41,6 +43,111 @@ import Policies
             return text.replacing(old, with: new)
         }
         #expect(changes.isEmpty, "\(changes)")
+    }
+
+    /// What stands in one file and would hold anyway, for each kind of file.
+    static let written: [(String, String, String)] = [
+        (
+            "kind: reviewPrompt\nname: p\nversion: 1\n"
+                + "limits: [{max: 3, within: 365d}, {atLeast: 7d}]\nreasons: {done: {atLeast: 2}}\n",
+            "reasons:",
+            "zone: UTC\nenabled: true\nwhileThrottled: drop\nafterGrant: reset\n"
+                + "lease: {for: 600s, silence: count}\nholdout: {percent: 0.0}\nreasons:"
+        ),
+        (
+            "kind: reviewPrompt\nname: p\nversion: 1\n"
+                + "limits: [{max: 3, within: 365d}, {atLeast: 7d}]\nreasons: {done: {atLeast: 2}}\n",
+            "[{max: 3, within: 365d}, {atLeast: 7d}]",
+            "[{name: max, max: 3, within: 365d, scope: both}, {atLeast: 168h, unit: elapsed}]"
+        ),
+        (
+            "kind: reviewPrompt\nname: p\nversion: 1\nreasons:\n  done: {atLeast: 2}\n"
+                + "  both: {all: [{done: 2}, {not: {both: 3}}]}\n",
+            "[{done: 2}, {not: {both: 3}}]", "[{not: {both: {atLeast: 3}}}, {done: {atLeast: 2}}]"
+        ),
+        (
+            "kind: reviewPrompt\nname: p\nversion: 1\nreasons:\n"
+                + "  done: {atLeast: 2, when: 'now > timestamp(\"2026-03-01T00:00:00Z\")'}\n",
+            "2026-03-01T00:00:00Z", "2026-03-01T02:00:00.0+02:00"
+        ),
+    ]
+
+    @Test(arguments: written) func whatIsWrittenOutIsNoChange(
+        _ text: String, _ old: String, _ new: String
+    ) throws {
+        let other = text.replacing(old, with: new)
+        #expect(other != text)
+        let changes = PolicyComparison(try Self.entry(text), try Self.entry(other)).changes
+        #expect(changes.isEmpty, "\(changes)")
+    }
+
+    @Test func whatAModelWritesOutIsNoChange() throws {
+        func model(_ change: (String) -> String) throws -> ModelFile {
+            let text = String(decoding: testModel.bytes, as: UTF8.self)
+            let load = PolicyLoader().load([
+                .init(path: "m.yaml", bytes: Array(change(text).utf8))
+            ])
+            return try #require(load.set?.models.first, "\(load.rendered())")
+        }
+        let plain = try model { $0 }
+        let written = try model {
+            $0.replacing("inputs:", with: "method: points\ninputs:")
+                .replacing("weight: 1}", with: "weight: 1.0, required: false}")
+        }
+        #expect(PolicyComparison(plain, written).changes.isEmpty)
+        let other = try model { $0.replacing("weight: 1}", with: "weight: 1, required: true}") }
+        #expect(PolicyComparison(plain, other).changes.map(\.name) == ["device.value.required"])
+    }
+
+    /// A window that names its category means something else once the policy has another one.
+    @Test func aCategoryThatIsNotRedundantIsAChange() throws {
+        let old = trustPolicy(rules: Self.rules).replacing(
+            "categories: [payment]", with: "categories: [payment, account]")
+        let new = old.replacing("window: 1h", with: "category: payment, window: 1h")
+        let changes = PolicyComparison(try Self.entry(old), try Self.entry(new)).changes
+        #expect(changes.map(\.name) == ["recent.category"], "\(changes)")
+    }
+
+    static let conditions: [(String, String, PolicyChange.Relation?)] = [
+        (
+            "now < timestamp(\\\"2026-03-01T00:00:00Z\\\")",
+            "now < timestamp(\\\"2026-03-01T01:00:00+01:00\\\")", nil
+        ),
+        (
+            "now < timestamp(\\\"2026-03-01T00:00:00Z\\\") + duration(\\\"60m\\\")",
+            "now < timestamp(\\\"2026-03-01T00:00:00Z\\\") + duration(\\\"1h\\\")", nil
+        ),
+        (
+            "now < timestamp(\\\"2026-03-01T00:00:00Z\\\")",
+            "now < timestamp(\\\"2026-03-01T00:00:00+01:00\\\")", .different
+        ),
+        (
+            "attributes.amount + double(velocity.recent) > 2000.0",
+            "attributes.amount + double(velocity.recent) > 800.0", .wider
+        ),
+        (
+            "attributes.amount * 2.0 > 800.0", "800.0 * 2.0 <= attributes.amount * 2.0",
+            .different
+        ),
+        ("attributes.amount * 2.0 > 800.0", "900.0 <= attributes.amount * 2.0", .narrower),
+        // What is no number is not above 800, and not at most 800 either.
+        ("attributes.amount * 2.0 <= 800.0", "!(attributes.amount * 2.0 > 800.0)", .wider),
+        ("velocity.recent * 2 <= 8", "!(velocity.recent * 2 > 8)", nil),
+    ]
+
+    @Test(arguments: conditions) func conditionsOfComputedValues(
+        _ old: String, _ new: String, _ relation: PolicyChange.Relation?
+    ) throws {
+        func policy(_ condition: String) -> String {
+            trustPolicy(
+                rules:
+                    "- {id: large, condition: \"\(condition)\", output: {friction: increased, steps: [warn]}}"
+            )
+        }
+        let changes = PolicyComparison(
+            try Self.entry(policy(old)), try Self.entry(policy(new))
+        ).changes
+        #expect(changes.map(\.relation) == (relation.map { [$0] } ?? []), "\(changes)")
     }
 
     @Test func orderIsNothingUnderStrictest() throws {

@@ -35,6 +35,11 @@ import Policies
         "size(attributes.country) > 1", "attributes.count * 2 > 5",
         "attributes.amount > double(attributes.count)", "10 / attributes.count > 2",
         "attributes.count % 2 == 1", "attributes.count % 2 != 0",
+        // 0 / 0 is no number.
+        "attributes.amount / double(attributes.count) > 2.0",
+        "attributes.amount / double(attributes.count) <= 2.0",
+        "attributes.amount / double(attributes.count) != 2.0",
+        "attributes.amount / double(attributes.count) in [1.0, 2.0]",
     ]
 
     private static func condition(_ random: inout Generator, depth: Int) -> String {
@@ -154,6 +159,11 @@ import Policies
         ),
         ("size(attributes.country) > 3", "size( attributes.country ) > 2", true),
         ("attributes.count % 2 == 1", "attributes.count % 2 == 0", false),
+        ("attributes.amount * 2.0 > 9.0", "attributes.amount * 2.0 > 8.0", true),
+        ("attributes.amount * 2.0 > 8.0", "attributes.amount * 2.0 > 9.0", false),
+        ("attributes.amount * 2.0 <= 8.0", "!(attributes.amount * 2.0 > 8.0)", true),
+        ("!(attributes.amount * 2.0 > 8.0)", "attributes.amount * 2.0 <= 8.0", false),
+        ("attributes.amount * 2.0 > 9.0", "attributes.amount * 3.0 > 8.0", false),
         ("9007199254740993 == attributes.count", "attributes.count == 9007199254740992", false),
     ]
 

@@ -42,6 +42,13 @@ import Testing
             """,
             Expected(1, "policy.unreachableRule", "`wide` takes everything")),
         Case(
+            "a rule that an earlier bound of the same sum takes", "firstMatch",
+            """
+            - {id: wide, condition: double(velocity.recent) + attributes.amount > 2000.0, output: {friction: increased}}
+            - {«1»id: narrow, condition: double(velocity.recent) + attributes.amount > 3000.0, output: {friction: increased}}
+            """,
+            Expected(1, "policy.unreachableRule", "`wide` takes everything")),
+        Case(
             "nothing is taken by a shadow rule", "firstMatch",
             """
             - {id: wide, condition: attributes.amount > 5.0, mode: shadow, output: {friction: increased}}

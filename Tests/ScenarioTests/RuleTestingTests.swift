@@ -186,6 +186,30 @@ extension Scenarios {
             #expect(parser.elements["testcase"] == 2 && parser.elements["failure"] == 1)
         }
 
+        /// A name is unique within a file; over all files a test is its file and its name.
+        @Test func testsOfOneNameAreToldApartByTheirFile() throws {
+            let folder = try Self.folder(Self.passing)
+            let first = folder.path + "/p_test.yaml"
+            let second = folder.path + "/q_test.yaml"
+            try Files.write(Files.text(first), to: second)
+            let junit = try Self.test(folder, "-f", "junit").output
+            for path in [first, second] {
+                #expect(
+                    junit.contains(
+                        "<testcase classname=\"\(path)\" name=\"p@1 / s / small\" "
+                            + "file=\"\(path)\" line=\"5\"/>"), "\(junit)")
+            }
+            let verbose = try Self.test(folder, "-v", "-r", "s / small")
+            #expect(verbose.output.contains("2 passed"))
+            #expect(verbose.output.contains("\(first):5") && verbose.output.contains("\(second):5"))
+            let one = try Program.run(["test", first, "-v"])
+            #expect(one.output.contains("1 passed") && !one.output.contains(first))
+            // In one file it stays an error.
+            try Files.write(Files.text(first) + Self.passing, to: first)
+            let twice = try Self.test(folder)
+            #expect(twice.status == 3 && twice.errors.contains("policy.duplicateName"))
+        }
+
         @Test func watchRunsAgainWhenAFileChanges() throws {
             let folder = try Self.folder(Self.passing)
             let output = folder.path + "/out"

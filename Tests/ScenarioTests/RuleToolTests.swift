@@ -200,6 +200,26 @@ extension Scenarios {
             #expect(Files.text(folder.path + "/p.yaml") == "kind: [trust\n")
         }
 
+        @Test func fmtSaysWhichExpressionsStayAsTheyAre() throws {
+            let commented = Self.good.replacing(
+                "attributes.amount > 500.0, output",
+                with: "\"attributes.amount>5.0 // five\", output"
+            ).replacing("friction: unchanged", with: "friction:   unchanged")
+            let folder = try Self.folder(["p.yaml": commented, "q.yaml": Self.good])
+            let run = try Program.run(["fmt", folder.path])
+            #expect(run.status == 0)
+            let told = run.errors.split(separator: "\n").filter { $0.contains("comments") }
+            #expect(
+                told == [
+                    "\(folder.path)/p.yaml: expressions with comments are left as they are: line 9"
+                ])
+            let text = Files.text(folder.path + "/p.yaml")
+            #expect(text.contains("attributes.amount>5.0 // five"))
+            #expect(text.contains("friction: unchanged"), "the rest is laid out")
+            let expression = try Program.run(["cel", "fmt", "a&&b // both"])
+            #expect(expression.output == "a&&b // both\n" && expression.errors.contains("comments"))
+        }
+
         @Test func expressionsAreLaidOut() throws {
             #expect(try Program.run(["cel", "fmt", "a&&(b)"]).output == "a && b\n")
             #expect(try Program.run(["cel", "fmt", "a &&"]).status == 3)

@@ -115,7 +115,8 @@ struct Facts {
                 .init(input: $0.input, value: $0.amount)
             }.sorted { $0.input.utf8.lexicographicallyPrecedes($1.input.utf8) },
             missing: zip(model.scorecard.inputs, sources).compactMap { input, source in
-                // What the policy does not have at all is no news.
+                // A window that the policy does not have is no news. An attribute that it does not
+                // declare is listed nevertheless: entries are recorded so, and must replay so.
                 if case .nothing = source { return nil }
                 return result.missing.contains(input) ? input : nil
             })

@@ -47,33 +47,3 @@ public struct PolicyChange: Sendable, Hashable {
         self.relation = relation
     }
 }
-
-/// What a policy means beside another one: whatever order, layout, comments, names and versions
-/// they have.
-public struct PolicyComparison: Sendable {
-    /// What means something else, in the order of the files.
-    public let changes: [PolicyChange]
-
-    /// Compares two policies with their files; of different kinds everything is different.
-    public init(_ old: PolicySet.Entry, _ new: PolicySet.Entry) {
-        switch (old.policy, new.policy) {
-        case (.trust(let mine), .trust(let theirs)):
-            changes =
-                TreeComparison(role: .trust, ignoring: ["rule"]).compare(mine.source, theirs.source)
-                + RuleComparison(mine, theirs).run()
-        case (.reviewPrompt, .reviewPrompt):
-            changes = TreeComparison(role: .reviewPrompt).compare(old.source, new.source)
-        case (.plain, .plain):
-            changes = TreeComparison(role: .plain).compare(old.source, new.source)
-        default:
-            changes = [
-                PolicyChange(.changed, "kind", "", old: old.policy.kind, new: new.policy.kind)
-            ]
-        }
-    }
-
-    /// Compares two models.
-    public init(_ old: ModelFile, _ new: ModelFile) {
-        changes = TreeComparison(role: .model).compare(old.source, new.source)
-    }
-}

@@ -159,7 +159,8 @@ struct RuleComparison {
             }
             let theirs = rest.remove(at: index)
             // What changed of a variable within it is said of that variable.
-            guard mine.expression.text != theirs.expression.text else { continue }
+            let isSame = ExpressionText.isSame(mine.expression.source, theirs.expression.source)
+            guard !(isSame ?? (mine.expression.text == theirs.expression.text)) else { continue }
             let isBool =
                 mine.expression.program.resultType == .bool
                 && theirs.expression.program.resultType == .bool

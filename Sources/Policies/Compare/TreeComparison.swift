@@ -7,19 +7,29 @@ struct TreeComparison {
     private let keys: ExpressionKeys
     /// Keys at the top that say nothing of what is done, or are compared elsewhere.
     private let ignored: Set<String>
+    private let defaults: ExplicitDefaults
 
     init(role: LoadedFile.Role, ignoring: Set<String> = []) {
         keys = ExpressionKeys(role: role)
+        defaults = ExplicitDefaults(role: role)
         ignored = ignoring.union(["kind", "name", "version", "description", "provenance"])
     }
 
-    func compare(_ old: PolicySource, _ new: PolicySource) -> [PolicyChange] {
-        let root = { (source: PolicySource) in
-            YAMLFile(path: source.path, bytes: source.bytes).root?.content
+    /// - Parameters:
+    ///   - mine: gives what is to be compared of the old file.
+    ///   - theirs: likewise of the new one.
+    func compare(
+        _ old: PolicySource, _ new: PolicySource, _ mine: (YAMLNode) -> YAMLNode = { $0 },
+        _ theirs: (YAMLNode) -> YAMLNode = { $0 }
+    ) -> [PolicyChange] {
+        let root = { (source: PolicySource, told: (YAMLNode) -> YAMLNode) in
+            YAMLFile(path: source.path, bytes: source.bytes).root.map {
+                defaults.removed(from: told($0)).content
+            }
         }
-        guard case .mapping(let mine)? = root(old), case .mapping(let theirs)? = root(new) else {
-            return []
-        }
+        guard case .mapping(let mine)? = root(old, mine),
+            case .mapping(let theirs)? = root(new, theirs)
+        else { return [] }
         var changes: [PolicyChange] = []
         let pairs = Self.paired(
             mine.filter { !ignored.contains($0.key) }.map { ($0.key, $0.value) },
@@ -84,19 +94,10 @@ struct TreeComparison {
     private func isSame(_ old: YAMLNode, _ new: YAMLNode, _ isExpression: Bool) -> Bool {
         switch (old.content, new.content) {
         case (.scalar(let mine), .scalar(let theirs)):
-            if isExpression, let ast = ExpressionText.parse(mine.text),
-                let other = ExpressionText.parse(theirs.text)
-            {
-                return ast.hasSameMeaning(as: other)
+            if isExpression, let isSame = ExpressionText.isSame(mine.text, theirs.text) {
+                return isSame
             }
-            if mine.text == theirs.text { return true }
-            if let first = Duration(policyText: mine.text) {
-                return first == Duration(policyText: theirs.text)
-            }
-            guard mine.isPlain, theirs.isPlain, let first = Scalars.number(mine.text) else {
-                return false
-            }
-            return first == Scalars.number(theirs.text)
+            return Self.isSame(mine, theirs)
         case (.sequence(let mine), .sequence(let theirs)):
             if mine.allSatisfy({ $0.scalar != nil }), theirs.allSatisfy({ $0.scalar != nil }) {
                 return Set(mine.map(Self.text)) == Set(theirs.map(Self.text))
@@ -112,6 +113,18 @@ struct TreeComparison {
                 }
         default: return false
         }
+    }
+
+    /// Whether two values are the same text, span or number.
+    static func isSame(_ mine: YAMLScalar, _ theirs: YAMLScalar) -> Bool {
+        if mine.text == theirs.text { return true }
+        if let first = Duration(policyText: mine.text) {
+            return first == Duration(policyText: theirs.text)
+        }
+        guard mine.isPlain, theirs.isPlain, let first = Scalars.number(mine.text) else {
+            return false
+        }
+        return first == Scalars.number(theirs.text)
     }
 
     /// A value in one line.

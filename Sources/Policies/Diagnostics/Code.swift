@@ -56,6 +56,7 @@ package enum Code: String, Sendable, CaseIterable {
     case unused = "policy.unused"
     case impossibleValue = "policy.impossibleValue"
     case categoryOther = "policy.categoryOther"
+    case undeclaredInput = "policy.undeclaredInput"
 
     // The set of files.
     case sameVersionOtherContent = "set.sameVersionOtherContent"

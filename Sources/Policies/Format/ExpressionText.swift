@@ -13,6 +13,17 @@ enum ExpressionText {
         return result.diagnostics.contains { $0.severity == .error } ? nil : result.ast
     }
 
+    /// Whether two expressions are the same, however instants and spans in them are written.
+    static func isSame(_ left: String, _ right: String) -> Bool? {
+        guard let left = parse(left), let right = parse(right) else { return nil }
+        if left.hasSameMeaning(as: right) { return true }
+        let text = { (ast: AST) in
+            ast.canonicalText(of: ast.root) { Constants.time(ast, $0) }
+        }
+        guard let mine = text(left), let theirs = text(right) else { return false }
+        return mine == theirs
+    }
+
     /// How a scalar of one line should be written, in its own style of quotes; nil to leave it.
     static func inline(_ scalar: YAMLScalar, _ raw: String) -> String? {
         guard !raw.contains("\n"), let ast = parse(scalar.text) else { return nil }

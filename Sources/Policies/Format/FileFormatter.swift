@@ -36,6 +36,30 @@ public enum FileFormatter {
         return try refuse(difference, "this would come to mean something else")
     }
 
+    /// The lines of expressions that are left as they are because they hold comments, which are no
+    /// part of an expression's tree.
+    public static func commentedExpressions(_ file: PolicyLoader.File) -> [Int] {
+        let yaml = YAMLFile(path: file.path, bytes: file.bytes)
+        guard let root = yaml.root else { return [] }
+        let keys = ExpressionKeys(role: FileRole.of(yaml, path: file.path))
+        var lines: [Int] = []
+        func visit(_ node: YAMLNode, isExpression: Bool) {
+            switch node.content {
+            case .scalar(let scalar):
+                if isExpression, ExpressionText.parse(scalar.text)?.hasComments == true {
+                    lines.append(node.range.start.line)
+                }
+            case .sequence(let items): items.forEach { visit($0, isExpression: false) }
+            case .mapping(let entries):
+                for entry in entries {
+                    visit(entry.value, isExpression: keys.isExpression(entry.key))
+                }
+            }
+        }
+        visit(root, isExpression: false)
+        return lines
+    }
+
     private static func refuse(_ line: Int, _ reason: String) throws(Refusal) -> [UInt8] {
         throw Refusal(line: line, reason: reason)
     }

@@ -34,4 +34,22 @@ enum Constants {
         }
         return result
     }
+
+    /// One text for an instant or a span that is written out, in whatever zone and units; nil for
+    /// anything else.
+    static func time(_ ast: AST, _ id: AST.NodeID) -> String? {
+        guard case .call(let function, nil, let arguments) = ast[id].kind,
+            ["timestamp", "duration"].contains(function), arguments.count == 1,
+            case .literal(.string)? = arguments.first.map({ ast[$0].kind })
+        else { return nil }
+        let environment = Environment()
+        guard let program = environment.compile(ast.text(of: id)).program else { return nil }
+        var activation = Activation(environment)
+        switch program.evaluate(&activation).value {
+        case .timestamp(let instant)?:
+            return "timestamp(\(instant.seconds)s \(instant.nanoseconds)ns)"
+        case .duration(let span)?: return "duration(\(span.totalNanoseconds)ns)"
+        default: return nil
+        }
+    }
 }

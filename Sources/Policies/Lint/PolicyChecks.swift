@@ -50,6 +50,23 @@ struct PolicyChecks {
                 "the model reads `attributes.\(attribute.name)`, which is not stored",
                 at: entry.keyRange)
         }
+        checkRequiredInputs(of: model, at: entry.value.range)
+    }
+
+    /// A model that is shared by policies may read what only some of them have; without an input
+    /// that it requires it scores nothing.
+    private func checkRequiredInputs(of model: ModelFile, at range: SourceRange) {
+        let attributes = policy.attributes.map { "attributes." + $0.name }
+        let windows = policy.velocity.map { "velocity." + $0.name }
+        let known = attributes + windows
+        for input in model.requiredInputs where input != "device.value" && !known.contains(input) {
+            sink.warning(
+                .undeclaredInput,
+                "the model requires `\(input)`, which the policy does not declare: it never gives a "
+                    + "score", at: range,
+                help: NearestName.question(input, among: known)
+                    ?? "declare it, or name a model that does without it")
+        }
     }
 
     private func checkUse() {

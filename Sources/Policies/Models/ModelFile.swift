@@ -42,6 +42,13 @@ public struct ModelFile: Sendable {
     /// `name@version`.
     public var reference: String { "\(name)@\(version)" }
 
+    /// The names of the inputs without which it gives no score, in file order.
+    var requiredInputs: [String] {
+        switch definition {
+        case .scorecard(let card): card.inputs.filter(\.isRequired).map(\.name)
+        }
+    }
+
     /// The names of what it reads, such as `device.value`, in file order.
     public var inputs: [String] {
         switch definition {

@@ -3,6 +3,8 @@ struct ModelReferenceReader {
     let sink: DiagnosticSink
     /// The models that exist, by `name@version`.
     let known: [String]
+    /// Where others were looked for, and how to give one.
+    let lookedFor: String?
 
     func read(_ fields: Fields) -> ModelReference? {
         guard let node = fields["model"],
@@ -39,9 +41,14 @@ struct ModelReferenceReader {
         guard !known.contains(reference) else { return }
         let isOtherVersion = known.contains { $0.hasPrefix(name + "@") }
         let node = isOtherVersion ? model["version"] : model["name"]
+        let near =
+            lookedFor == nil
+            ? NearestName.help(reference, among: known, what: "models")
+            : NearestName.question(reference, among: known)
         sink.error(
             .undeclaredModel, "there is no model `\(name)` version \(version)",
             at: node?.range ?? model.node.range,
-            help: NearestName.help(reference, among: known, what: "models"))
+            help: [near, lookedFor.map { "`\(reference)` was \($0)" }].compactMap(\.self)
+                .joined(separator: " "))
     }
 }

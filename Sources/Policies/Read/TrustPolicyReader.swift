@@ -5,6 +5,8 @@ struct TrustPolicyReader {
     let sink: DiagnosticSink
     /// The models that exist.
     let models: [ModelFile]
+    /// Where others were looked for.
+    let modelHelp: String?
 
     static let keys = [
         "kind", "name", "version", "description", "categories", "attributes", "velocity", "model",
@@ -21,7 +23,9 @@ struct TrustPolicyReader {
         let attributes = AttributeReader(sink: sink).read(fields)
         let velocity = VelocityReader(sink: sink, attributes: attributes, categories: categories)
             .read(fields)
-        let model = ModelReferenceReader(sink: sink, known: models.map(\.reference)).read(fields)
+        let model = ModelReferenceReader(
+            sink: sink, known: models.map(\.reference), lookedFor: modelHelp
+        ).read(fields)
         let scope = self.scope(attributes, velocity, categories)
         var reader = RuleTreeReader(scope: scope, sink: sink)
         let rule = fields.required("rule").flatMap { reader.read($0) }

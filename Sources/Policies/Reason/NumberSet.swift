@@ -1,4 +1,5 @@
-/// Numbers as intervals, ascending and apart from each other.
+/// Numbers as intervals, ascending and apart from each other, and maybe NaN, which is on no side of
+/// any number. Terms that are never NaN leave it out of what they can be.
 struct NumberSet: Equatable {
     struct Interval: Equatable {
         var low = -Double.infinity
@@ -40,21 +41,27 @@ struct NumberSet: Equatable {
     private(set) var intervals: [Interval]
     /// Whether only whole numbers are meant.
     let isWhole: Bool
+    /// Whether NaN is one of them.
+    let holdsNaN: Bool
 
-    init(_ intervals: [Interval], isWhole: Bool) {
+    init(_ intervals: [Interval], isWhole: Bool, holdsNaN: Bool = false) {
         self.isWhole = isWhole
+        self.holdsNaN = holdsNaN
         self.intervals =
             (isWhole ? intervals.map(\.whole) : intervals).filter { !$0.isEmpty }
     }
 
     static func all(isWhole: Bool) -> NumberSet { NumberSet([Interval()], isWhole: isWhole) }
 
-    var isEmpty: Bool { intervals.isEmpty }
+    /// All that a computed double can be.
+    static let doubles = NumberSet([Interval()], isWhole: false, holdsNaN: true)
+
+    var isEmpty: Bool { intervals.isEmpty && !holdsNaN }
 
     func intersection(_ other: NumberSet) -> NumberSet {
         NumberSet(
             intervals.flatMap { mine in other.intervals.map { mine.intersection($0) } },
-            isWhole: isWhole)
+            isWhole: isWhole, holdsNaN: holdsNaN && other.holdsNaN)
     }
 
     var complement: NumberSet {
@@ -66,7 +73,7 @@ struct NumberSet: Equatable {
             gaps.append(gap)
             gap = Interval(low: interval.high, includesLow: !interval.includesHigh)
         }
-        return NumberSet(gaps + [gap], isWhole: isWhole)
+        return NumberSet(gaps + [gap], isWhole: isWhole, holdsNaN: !holdsNaN)
     }
 
     func union(_ other: NumberSet) -> NumberSet {

@@ -193,8 +193,8 @@ package struct Reasoner {
 
     // MARK: Terms
 
-    /// The term that a part of a condition is: a value, by whatever name, or an expression. Doubles
-    /// that are computed may be NaN, which is on no side of any number; they are no terms.
+    /// The term that a part of a condition is: a value, by whatever name, or an expression, of which
+    /// nothing is known but that it is the same wherever it stands.
     private mutating func term(_ ast: AST, _ id: AST.NodeID) -> Int? {
         if case .presence = ast[id].kind { return nil }
         if case .slot(let slot)? = ast[id].reference {
@@ -204,8 +204,8 @@ package struct Reasoner {
             guard let program = variables[slot]?.expression.program else { return nil }
             return term(program.ast, program.root)
         }
-        guard ast[id].type != .double, ast[id].type != .bool,
-            let values = Terms.values(of: ast[id].type), let key = key(ast, id)
+        guard ast[id].type != .bool,
+            let values = Terms.values(computedOf: ast[id].type), let key = key(ast, id)
         else { return nil }
         return terms.number("\(ast[id].type) \(key)", ValueSet(values: values, mayFail: true))
     }
@@ -235,7 +235,9 @@ package struct Reasoner {
             pending.append(contentsOf: ast.children(of: next))
         }
         return ast.canonicalText(of: id) { [keys, slots] node in
-            guard case .slot(let slot)? = ast[node].reference else { return nil }
+            guard case .slot(let slot)? = ast[node].reference else {
+                return Constants.time(ast, node)
+            }
             let name = keys[slot] ?? (slot < slots.count ? "#\(slots[slot])" : nil)
             if case .presence = ast[node].kind { return name.map { "has(\($0))" } }
             return name

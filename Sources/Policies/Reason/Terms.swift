@@ -89,6 +89,11 @@ package final class Terms {
         }
     }
 
+    /// All values that an expression of a type can have; nil for types of which nothing is known.
+    static func values(computedOf type: Type) -> ValueSet.Values? {
+        type == .double ? .numbers(.doubles) : values(of: type)
+    }
+
     /// All values of a type that conditions can say something of; nil for other types.
     static func values(of type: Type) -> ValueSet.Values? {
         switch type {

@@ -19,6 +19,9 @@ public struct PolicyLoader: Sendable {
 
     /// The zones that `zone:` may name; nil accepts any name that looks like one.
     public var zones: ZoneDatabase?
+    /// Where a model that is not among the files was looked for, and how to give it: said with the
+    /// finding.
+    public var modelHelp: String?
     /// How plain policies are read.
     package var plain = PlainOptions()
 
@@ -27,7 +30,7 @@ public struct PolicyLoader: Sendable {
 
     /// Loads files, in whatever order they are given. The result depends on paths and bytes alone.
     public func load(_ files: [File]) -> PolicyLoad {
-        var run = LoadRun(zones: zones, plain: plain)
+        var run = LoadRun(zones: zones, plain: plain, modelHelp: modelHelp)
         run.open(files)
         run.readModels()
         run.readPolicies()
@@ -42,6 +45,7 @@ public struct PolicyLoader: Sendable {
 private struct LoadRun {
     let zones: ZoneDatabase?
     let plain: PlainOptions
+    let modelHelp: String?
     private var open: [OpenFile] = []
     private var models: [ModelFile] = []
     private var entries: [PolicySet.Entry] = []
@@ -49,9 +53,10 @@ private struct LoadRun {
     private var roles: [String: (LoadedFile.Role, String?)] = [:]
     private var twice: [PolicyDiagnostic] = []
 
-    init(zones: ZoneDatabase?, plain: PlainOptions) {
+    init(zones: ZoneDatabase?, plain: PlainOptions, modelHelp: String?) {
         self.zones = zones
         self.plain = plain
+        self.modelHelp = modelHelp
     }
 
     private struct OpenFile {
@@ -106,7 +111,7 @@ private struct LoadRun {
             let policy: Policy? =
                 switch entry.role {
                 case .trust:
-                    TrustPolicyReader(sink: sink, models: models)
+                    TrustPolicyReader(sink: sink, models: models, modelHelp: modelHelp)
                         .read(root, source: entry.source).map(Policy.trust)
                 case .reviewPrompt:
                     ReviewPolicyReader(sink: sink, zones: zones)

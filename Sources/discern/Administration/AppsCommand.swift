@@ -12,7 +12,7 @@ enum AppsCommand {
             guard arguments.positional.count == 1 else { throw UsageError("name one app") }
             let id = arguments.positional[0]
             let name = arguments["name"] ?? id
-            try DataAccess.use(
+            try DataAccess.change(
                 arguments, creates: true,
                 server: { client in
                     _ = try client.post(
@@ -28,7 +28,7 @@ enum AppsCommand {
         Command(
             name: "apps list", summary: "List the registered apps.", options: [DataAccess.option]
         ) { arguments in
-            let apps = try DataAccess.use(
+            let apps = try DataAccess.read(
                 arguments,
                 server: { client in
                     (try client.get("/v1/apps")["apps"]?.arrayValue ?? []).map {

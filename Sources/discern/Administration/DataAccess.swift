@@ -1,5 +1,4 @@
 import Engine
-import Glibc
 import JSON
 import Storage
 import Time
@@ -15,15 +14,31 @@ enum DataAccess {
     /// mistyped name is told.
     static func requireDatabase(_ arguments: Arguments) throws {
         let path = folder(arguments)
-        guard access(path + "/discern.db", F_OK) == 0 else {
+        guard LedgerFile.exists(in: path) else {
             throw StorageError.file(
                 path: path, doing: "opening",
                 error: "there is no database of discern (name the folder with --data)")
         }
     }
 
-    /// Does the one or the other. With `creates`, a folder that is not there is made.
-    static func use<R>(
+    /// Reads by the one or the other. Where no server runs, nothing is locked and nothing written,
+    /// so whoever has the lock (a server that is starting, another command) is not waited for.
+    static func read<R>(
+        _ arguments: Arguments, server: (ServerClient) throws -> R, engine: (Engine) throws -> R
+    ) throws -> R {
+        try requireDatabase(arguments)
+        let path = folder(arguments)
+        do {
+            if let running = try RunningServer.find(data: path) {
+                return try server(ServerClient(server: running))
+            }
+        } catch StorageError.locked {}
+        return try use(LateStore(reading: path), engine)
+    }
+
+    /// Changes something by the one or the other; a refused change leaves the database as it is.
+    /// With `creates`, a folder that is not there is made.
+    static func change<R>(
         _ arguments: Arguments, creates: Bool = false, server: (ServerClient) throws -> R,
         engine: (Engine) throws -> R
     ) throws -> R {
@@ -32,7 +47,10 @@ enum DataAccess {
         if let running = try RunningServer.find(data: path) {
             return try server(ServerClient(server: running))
         }
-        let store = try SQLiteStore(folder: DataFolder(path: path))
+        return try use(LateStore(folder: DataFolder(path: path), creates: creates), engine)
+    }
+
+    private static func use<R>(_ store: LateStore, _ engine: (Engine) throws -> R) throws -> R {
         defer { store.close() }
         // Recorded policies may name zones, and the engine compiles them all.
         let opened = try Engine(store: store, zones: SystemZones.load())

@@ -33,7 +33,7 @@ enum KeysCommand {
         }
         let tenant = arguments["app"].map { Tenant(app: $0, environment: data) }
         let name = arguments["name"] ?? ""
-        let secret = try DataAccess.use(
+        let secret = try DataAccess.change(
             arguments, creates: true,
             server: { client -> String in
                 var body: JSONObject = ["scopes": .array(scopes.map { .string($0.rawValue) })]
@@ -69,7 +69,7 @@ enum KeysCommand {
             name: "keys list", summary: "List the keys that are good.",
             options: [DataAccess.option]
         ) { arguments in
-            let lines = try DataAccess.use(
+            let lines = try DataAccess.read(
                 arguments,
                 server: { client -> [String] in
                     (try client.get("/v1/keys")["keys"]?.arrayValue ?? []).map { key in
@@ -110,7 +110,7 @@ enum KeysCommand {
             guard id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
                 throw UsageError("`\(id)` is no key's id")
             }
-            try DataAccess.use(
+            try DataAccess.change(
                 arguments,
                 server: { _ = try $0.post("/v1/keys/\(id)/revoke", .null) },
                 engine: { try DataAccess.administer($0, .revokeKey(id: id)) })

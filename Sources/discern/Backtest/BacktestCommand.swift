@@ -12,13 +12,18 @@ enum BacktestCommand {
             name: "backtest", summary: "Judge recorded evaluations by a candidate policy.",
             positional: "PATH…",
             options: [
-                .value("policy", nil, "NAME", "the candidate: a name, or name@version")
+                .value("policy", nil, "NAME", "the candidate: a name, or name@version"),
+                .value(
+                    "in", "i", "PATH",
+                    "where to look for a model that is not beside its policy (Policies)"),
             ] + RecordedStream.options,
             discussion: """
                 Velocity windows hold what a subject had done before each evaluation, from the
                 longest window before --since on; labels only sort what was found. The recorded
                 score is used where the candidate names the model that gave it; else the
-                candidate's model scores anew.
+                candidate's model scores anew. A model that is neither in the paths nor beside the
+                policy is looked for in --in, then among those that the data folder's ledger
+                recorded.
                 Nothing is changed, and a server may go on running.
                 A stream is what `discern audit list -f json` prints: an entry a line.
                 """,
@@ -32,7 +37,8 @@ enum BacktestCommand {
         }
         let paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
         let set: PolicySet
-        switch try PolicyFiles.load(paths, zones: SystemZones.load()) {
+        let models = ModelPlaces(arguments, readsLedger: arguments["stream"] == nil)
+        switch try PolicyFiles.load(paths, zones: SystemZones.load(), models: models) {
         case .invalid(let report):
             Terminal.say(report)
             return ExitStatus.invalidPolicies

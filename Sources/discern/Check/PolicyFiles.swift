@@ -35,6 +35,7 @@ struct PolicyFiles {
                     if withCompanions { try result.readCompanions(of: path) }
                 }
             }
+            if withCompanions { try result.readModelsBeside() }
         } catch {
             return .failure(error)
         }
@@ -60,6 +61,27 @@ struct PolicyFiles {
             try readFile(folder + companion)
         }
     }
+
+    /// Models that lie in the folder of the policy that names them. What belongs to the files of a
+    /// folder is read with it.
+    private mutating func readModelsBeside() throws(Problem) {
+        for policy in files {
+            guard let named = policy.namedModel, missingModels.contains(named) else { continue }
+            let slash = policy.path.lastIndex(of: "/")
+            let folder = slash.map { String(policy.path[..<$0]) } ?? "."
+            for ending in [".yaml", ".yml"] {
+                for path in Files.list(folder.isEmpty ? "/" : folder, ending: ending)
+                where Self.exists(path, S_IFREG) {
+                    var beside = PolicyFiles()
+                    try beside.readFile(path)
+                    if beside.files.first?.heldModel == named { try readFile(path) }
+                }
+            }
+        }
+    }
+
+    /// Adds a file that was found elsewhere.
+    mutating func add(_ file: PolicyLoader.File) { files.append(file) }
 
     private static func problem(_ path: String) -> Problem {
         Problem(path: path, message: String(cString: strerror(errno)))

@@ -10,7 +10,7 @@ enum DiffCommand {
         Command(
             name: "diff", summary: "Compare policies by what they mean.", positional: "OLD NEW",
             options: [
-                .value("in", "i", "PATH", "where to look names up (Policies)"),
+                .value("in", "i", "PATH", "where to look up names, and models (Policies)"),
                 .value("format", "f", "FORMAT", "pretty (default) or json"),
                 DataAccess.option,
                 .value("stream", nil, "FILE", "recorded evaluations; - for standard input"),
@@ -28,6 +28,8 @@ enum DiffCommand {
                 of rules where it does not matter, are not; nor is a condition written in another
                 way that holds for the same events. Of other conditions is said whether they are
                 narrower (hold for fewer events), wider, or neither as far as can be shown.
+                A model that is not beside its policy is looked for in --in, then, with --data,
+                among those that the ledger recorded.
 
                 With --data or --stream both versions judge what was recorded, as `discern
                 backtest` does, and the decisions that differ are counted and some named.
@@ -69,7 +71,8 @@ enum DiffCommand {
         }
         let path = isPath ? word : arguments["in"] ?? "Policies"
         let set: PolicySet
-        switch try PolicyFiles.load([path], zones: SystemZones.load()) {
+        let models = ModelPlaces(arguments, readsLedger: arguments["data"] != nil)
+        switch try PolicyFiles.load([path], zones: SystemZones.load(), models: models) {
         case .invalid(let report):
             Terminal.say(report)
             return nil

@@ -17,7 +17,9 @@ enum FormatCommand {
                 A chain of && or || that an author broke, or that is wider than 100 columns below
                 `|` or `>`, has an operand a line. Order, comments and content stay. Each result
                 is read again and compared before it is written: a file that would come to mean
-                anything else is left as it is, and named.
+                anything else is left as it is, and named. An expression with // comments in it
+                is left as it is too, while the rest of its file is laid out; standard error
+                tells of which lines.
 
                 Folders are laid out with all below them; - is standard input to output.
 
@@ -83,7 +85,15 @@ enum FormatCommand {
     /// The file's new content; nil, and said why, where it stays as it is.
     private static func format(_ file: PolicyLoader.File) -> [UInt8]? {
         do throws(FileFormatter.Refusal) {
-            return try FileFormatter.format(file)
+            let result = try FileFormatter.format(file)
+            let lines = FileFormatter.commentedExpressions(file)
+            if !lines.isEmpty {
+                Terminal.say(
+                    "\(file.path): expressions with comments are left as they are: "
+                        + "line\(lines.count == 1 ? "" : "s") "
+                        + lines.map(String.init).joined(separator: ", "))
+            }
+            return result
         } catch {
             Terminal.say("\(file.path):\(error.line): left as it is: \(error.reason)")
             return nil
@@ -114,7 +124,9 @@ enum FormatCommand {
                 for error in errors { Terminal.say(String(source.render(error).dropLast())) }
                 return ExitStatus.invalidPolicies
             }
-            Terminal.print(result.ast.formatted() ?? text)
+            let formatted = result.ast.formatted()
+            if formatted == nil { Terminal.say("left as it is: it has comments") }
+            Terminal.print(formatted ?? text)
             return ExitStatus.fine
         }
     }

@@ -158,7 +158,7 @@ enum PolicyChangeCommands {
 
     private static func reload(_ arguments: Arguments) throws -> Int32 {
         do {
-            let (added, activated) = try DataAccess.use(
+            let (added, activated) = try DataAccess.change(
                 arguments,
                 server: { client in
                     let answer = try client.post("/v1/policies/reload", .null)
@@ -229,7 +229,7 @@ private struct Change {
         command: (Engine) throws -> AdministrationCommand, told: (JSONValue) -> String
     ) throws -> Int32 {
         do {
-            let answer = try DataAccess.use(
+            let answer = try DataAccess.change(
                 arguments, server: { try $0.post("/v1/policies/" + path, body) },
                 engine: { engine in
                     if let app = tenant?.app, engine.directory.registry.apps[app] == nil {

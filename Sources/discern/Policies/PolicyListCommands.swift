@@ -17,7 +17,7 @@ enum PolicyListCommands {
                 A candidate is a version that was loaded: it can act, but need not.
                 """
         ) { arguments in
-            let answer = try DataAccess.use(
+            let answer = try DataAccess.read(
                 arguments, server: { try $0.get("/v1/policies") },
                 engine: { $0.directory.policiesAnswer(for: nil) })
             try show(answer, arguments) { answer in
@@ -45,7 +45,7 @@ enum PolicyListCommands {
             let name = arguments.positional.first
             if let name { try PolicyName.check(name) }
             let limit = try arguments.number("limit", in: 1...1_000) ?? 100
-            let answer = try DataAccess.use(
+            let answer = try DataAccess.read(
                 arguments,
                 server: {
                     try $0.get(

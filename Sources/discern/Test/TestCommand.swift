@@ -25,7 +25,10 @@ enum TestCommand {
             ],
             discussion: """
                 A failing test shows what was expected and what came, and of the rules involved
-                every sub-expression with its value.
+                every sub-expression with its value. A test is known by its file and its name,
+                `policy / section / name`, which is unique in the file; --run looks at the name
+                alone. To run the tests of one file, name it as PATH, with its policy's file
+                unless it is called after that: payments_test.yaml after payments.yaml.
 
                 Coverage counts, in the checked expressions, not in the text:
                   rules     a rule that matched, a limit that held, a reason that passed
@@ -156,17 +159,19 @@ extension PolicyFiles {
         case invalid(report: String)
     }
 
-    /// Reads and checks what lies below paths.
-    static func load(_ paths: [String], zones: ZoneDatabase) throws -> Loaded {
-        switch read(paths) {
-        case .failure(let problem): throw problem
-        case .success(let found):
-            let load = PolicyLoader(zones: zones).load(found.files)
-            guard let set = load.set else {
-                return .invalid(report: load.rendered(colour: false))
-            }
-            return .loaded(set)
+    /// Reads and checks what lies below paths, with the models that are found in other places.
+    static func load(_ paths: [String], zones: ZoneDatabase, models: ModelPlaces? = nil) throws
+        -> Loaded
+    {
+        var found = try read(paths).get()
+        var loader = PolicyLoader(zones: zones)
+        if let models {
+            try models.complete(&found)
+            loader.modelHelp = models.help
         }
+        let load = loader.load(found.files)
+        guard let set = load.set else { return .invalid(report: load.rendered(colour: false)) }
+        return .loaded(set)
     }
 }
 

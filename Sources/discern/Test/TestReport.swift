@@ -5,9 +5,14 @@ import JSON
 enum TestReport {
     static func pretty(_ results: [PolicyTestResult], isVerbose: Bool) -> String {
         var lines: [String] = []
+        // Names are unique within a file only: one that several have is told with its file.
+        let files = Dictionary(grouping: results, by: name).mapValues { Set($0.map(\.path)).count }
         for result in results where isVerbose || !result.failures.isEmpty {
             let mark = result.failures.isEmpty ? "ok  " : "FAIL"
-            lines.append("\(mark) \(result.policy) / \(result.section) / \(result.name)")
+            lines.append("\(mark) \(name(result))")
+            if result.failures.isEmpty, files[name(result), default: 1] > 1 {
+                lines.append("     \(result.path):\(result.line)")
+            }
             guard !result.failures.isEmpty else { continue }
             lines.append("     \(result.path):\(result.line)")
             for failure in result.failures { lines += Layout.beside("     ", failure) }
@@ -16,6 +21,11 @@ enum TestReport {
         let failed = results.count { !$0.failures.isEmpty }
         lines.append("\(results.count - failed) passed, \(failed) failed")
         return lines.joined(separator: "\n")
+    }
+
+    /// What `--run` looks into.
+    private static func name(_ result: PolicyTestResult) -> String {
+        "\(result.policy) / \(result.section) / \(result.name)"
     }
 
     /// Trees of the rules involved: those that matched, and those that a failure names; of a
@@ -82,6 +92,7 @@ enum TestReport {
         return .object(object)
     }
 
+    /// A test is identified by its file, as the class, and its name.
     static func junit(_ results: [PolicyTestResult]) -> String {
         let failed = results.count { !$0.failures.isEmpty }
         var lines = [
@@ -89,9 +100,10 @@ enum TestReport {
             "<testsuite name=\"discern\" tests=\"\(results.count)\" failures=\"\(failed)\">",
         ]
         for result in results {
-            let name = "\(result.section) / \(result.name)"
+            let path = escaped(result.path)
             let start =
-                "  <testcase classname=\"\(escaped(result.policy))\" name=\"\(escaped(name))\""
+                "  <testcase classname=\"\(path)\" name=\"\(escaped(name(result)))\""
+                + " file=\"\(path)\" line=\"\(result.line)\""
             if result.failures.isEmpty {
                 lines.append(start + "/>")
             } else {

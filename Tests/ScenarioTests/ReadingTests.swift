@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+extension Scenarios {
+    /// What reads a data folder, or is refused there, leaves the database as it is.
+    @Suite struct Reading {
+        /// A folder whose server was killed: the log is not moved into the database yet, which
+        /// whoever opens it for writing does when he closes it.
+        private static func killed() throws -> Service {
+            let service = try Service.started([])
+            #expect(try service.command("apps", "create", "shop").status == 0)
+            let key = try service.command("keys", "create", "--app", "shop").output
+            let client = service.client(key: key.trimmingCharacters(in: .whitespacesAndNewlines))
+            _ = try client.put("/v1/authorizations", Requests.authorization("acct-42"))
+            #expect(try client.post("/v1/evaluations", Requests.evaluation("a")).status == 201)
+            try service.kill()
+            return service
+        }
+
+        @Test func nothingIsWrittenByReading() throws {
+            let service = try Self.killed()
+            let policies = service.policies
+            let reference = "transcripts-payments@3"
+            // Tests of no policy are there, so a guard refuses.
+            let untested = service.folder.path + "/untested"
+            try Files.copy(policies + "/models", to: untested)
+            let before = try State(service)
+            #expect(
+                before.files["discern.db-wal"]?.isEmpty == false, "there must be something to move")
+            let cases: [(words: [String], status: Int32)] = [
+                (["policies", "list"], 0), (["policies", "history"], 0),
+                (["policies", "compare"], 0), (["apps", "list"], 0), (["keys", "list"], 0),
+                (["explain", "a"], 0), (["backtest", policies + "/transcripts-payments.yaml"], 0),
+                (["diff", policies, policies], 0),
+                // Refused: by a guard, as unknown, as nothing to take back.
+                (["policies", "activate", reference, "-m", "x", "-p", untested], 5),
+                (["policies", "activate", "none@1", "-m", "x", "-p", policies], 1),
+                (["policies", "deactivate", "none", "-m", "x"], 1),
+                (["policies", "rollback", "none", "-m", "x"], 1),
+                (["keys", "revoke", "none"], 1), (["apps", "create", "/"], 1),
+            ]
+            for (words, status) in cases {
+                let run = try Program.run(words + ["--data", service.data])
+                #expect(run.status == status, "\(words): \(run.errors)")
+                let after = try State(service)
+                let names = Set(after.files.keys).union(before.files.keys)
+                let changed = names.filter { after.files[$0] != before.files[$0] }.sorted()
+                #expect(changed == [], "\(words)")
+            }
+            // What is allowed is written.
+            let shadow = try service.command(
+                "policies", "activate", reference, "-m", "x", "--shadow", "-p", policies)
+            #expect(shadow.status == 0, "\(shadow.errors)")
+            let isWritten = try State(service) != before
+            #expect(isWritten)
+            let history = try service.command("policies", "history", "--limit", "1")
+            #expect(history.output.contains("in shadow"), "\(history.output)")
+        }
+
+        /// Reading takes no lock and needs no right to write.
+        @Test func whatIsLockedCanBeRead() throws {
+            let service = try Self.killed()
+            let lock = open(service.data + "/lock", O_RDWR | O_CLOEXEC)
+            defer { close(lock) }
+            try #require(flock(lock, LOCK_EX | LOCK_NB) == 0)
+            unlink(service.data + "/server.json")
+            #expect(try service.command("policies", "list").status == 0)
+            let change = try service.command("policies", "rollback", "none", "-m", "x")
+            #expect(change.status == 1 && change.errors.contains("in use"), "\(change.errors)")
+        }
+
+        private struct State: Equatable {
+            /// All files by name, but for the one that readers of the database share.
+            var files: [String: [UInt8]] = [:]
+
+            init(_ service: Service) throws {
+                for path in Files.all(in: service.data) where !path.hasSuffix("-shm") {
+                    files[String(path.dropFirst(service.data.count + 1))] = Files.bytes(path)
+                }
+            }
+        }
+    }
+}
