@@ -7,7 +7,8 @@ enum TestReport {
         var lines: [String] = []
         for result in results where isVerbose || !result.failures.isEmpty {
             let mark = result.failures.isEmpty ? "ok  " : "FAIL"
-            lines.append("\(mark) \(result.policy) / \(result.section) / \(result.name)")
+            lines += Layout.beside(
+                mark + " ", "\(result.policy) / \(result.section) / \(result.name)")
             guard !result.failures.isEmpty else { continue }
             lines.append("     \(result.path):\(result.line)")
             for failure in result.failures { lines += Layout.beside("     ", failure) }
