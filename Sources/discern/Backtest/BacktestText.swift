@@ -49,7 +49,8 @@ enum BacktestText {
         lines.append(text("all", total, rate: ""))
         if let mature, total.total > 0, rows[.tooYoung]?.total == total.total {
             lines += [""]
-            lines += Layout.wrapIfLong(
+            lines += Layout.beside(
+                "",
                 "All of them are too young: none is \(mature) older than the last entry, so there is "
                     + "nothing to make a rate of. A shorter --mature leaves some.")
         }

@@ -40,24 +40,32 @@ enum Layout {
         return lines.dropLast() + [Figures.left(last, column) + "  " + shown]
     }
 
-    /// Rows in columns as wide as they need to be. The last column is broken where it is too
-    /// long, or stands below the others where they leave it no room.
+    /// Rows in columns as wide as they need to be. Where a row is too long, the last column is
+    /// broken, or stands below the others if they leave it little room.
     static func table(_ cells: [[String]], indent: Int = 2, columns: Int = columns) -> [String] {
         let count = cells.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             cells.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
         }
         let space = String(repeating: " ", count: indent)
+        let before = indent + widths.dropLast().reduce(0) { $0 + $1 + 2 }
+        let isBelow = before + (widths.last ?? 0) > columns && before > columns / 2
         return cells.flatMap { row -> [String] in
             let head =
-                space
-                + zip(row, widths).dropLast().map { Figures.left($0, $1) + "  " }.joined()
+                space + zip(row, widths).dropLast().map { Figures.left($0, $1) + "  " }.joined()
             let last = row.last ?? ""
-            guard head.count + last.count > columns, head.count > columns - 40 else {
-                return beside(head, last, columns: columns)
-            }
-            return WrappedText.lines(head, hang: indent + 2, columns: columns)
+            guard isBelow else { return beside(head, last, columns: columns) }
+            return wrapIfLong(head.trimmedEnd, columns: columns)
                 + beside(space + "    ", last, columns: columns)
         }
+    }
+}
+
+extension String {
+    /// Without blanks at the end.
+    fileprivate var trimmedEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
     }
 }

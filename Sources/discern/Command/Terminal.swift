@@ -9,15 +9,21 @@ enum Terminal {
     /// Writes a result that is bytes already.
     static func print(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
 
-    /// Tells the person at the terminal something, broken to fit it. Elsewhere a line stays one.
-    static func say(_ text: String) {
+    /// Writes a result that is a sentence or a few, broken to fit a terminal.
+    static func print(prose text: String) { write(prose: text, to: STDOUT_FILENO) }
+
+    /// Tells the person at the terminal something, broken to fit it.
+    static func say(_ text: String) { write(prose: text, to: STDERR_FILENO) }
+
+    /// Where no terminal is, a line stays one: programs read it.
+    private static func write(prose text: String, to descriptor: Int32) {
         var text = text
-        if let columns = columns(of: STDERR_FILENO) {
+        if let columns = columns(of: descriptor) {
             text = text.split(separator: "\n", omittingEmptySubsequences: false)
                 .flatMap { Layout.wrapIfLong(String($0), columns: columns) }
                 .joined(separator: "\n")
         }
-        write(Array((text + "\n").utf8), to: STDERR_FILENO)
+        write(text + "\n", to: descriptor)
     }
 
     /// Whether a person reads standard output.

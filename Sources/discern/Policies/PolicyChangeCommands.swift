@@ -44,6 +44,7 @@ enum PolicyChangeCommands {
     private static func activate(_ arguments: Arguments) throws -> Int32 {
         let (name, version) = try PolicyName.reference(arguments)
         let change = try ActingChangeRequest(arguments)
+        try refuseFolder(arguments)
         let allow = try arguments.all("allow").flatMap { $0.split(separator: ",") }.map { text in
             guard let name = PolicyGuard(rawValue: String(text)) else {
                 throw UsageError(
@@ -59,7 +60,7 @@ enum PolicyChangeCommands {
         let acting = try PolicyListCommands.policies(arguments)
         if let since = change.already(name, version, isShadow: isShadow, in: acting) {
             Terminal.print(
-                "\(name)@\(version) already \(isShadow ? "runs in shadow" : "acts") since \(since) "
+                prose: "\(name)@\(version) already \(isShadow ? "runs in shadow" : "acts") since \(since) "
                     + "for \(change.place); nothing was recorded")
             return ExitStatus.fine
         }
@@ -166,19 +167,21 @@ enum PolicyChangeCommands {
     }
 
     /// A running server reads the folder that it was started with.
-    static func refuseFolder(_ arguments: Arguments) throws {
-        guard arguments.isGiven("policies") else { return }
+    private static func refuseFolder(_ arguments: Arguments) throws {
+        guard arguments.isGiven("policies"),
+            try RunningServer.find(data: DataAccess.folder(arguments)) != nil
+        else { return }
         throw UsageError(
             "--policies is for where no server runs: one runs on \(DataAccess.folder(arguments)) "
                 + "and reads the folder it was started with")
     }
 
     private static func reload(_ arguments: Arguments) throws -> Int32 {
+        try refuseFolder(arguments)
         do {
             let (added, activated) = try DataAccess.use(
                 arguments,
                 server: { client in
-                    try refuseFolder(arguments)
                     let answer = try client.post("/v1/policies/reload", .null)
                     return (
                         PolicyListCommands.names(answer["added"]),
@@ -195,8 +198,8 @@ enum PolicyChangeCommands {
                     guard case .loaded(let added, let activated) = answer else { return ("", "") }
                     return (added.joined(separator: ", "), activated.joined(separator: ", "))
                 })
-            Terminal.print("added: \(added.isEmpty ? "nothing" : added)")
-            if !activated.isEmpty { Terminal.print("acting: \(activated)") }
+            Terminal.print(prose: "added: \(added.isEmpty ? "nothing" : added)")
+            if !activated.isEmpty { Terminal.print(prose: "acting: \(activated)") }
             return ExitStatus.fine
         } catch let failure as ServerClient.Failure where failure.isAboutPolicies {
             Terminal.say(failure.description)

@@ -42,11 +42,7 @@ struct ActingChangeRequest {
     ) throws -> Int32 {
         do {
             let answer = try DataAccess.use(
-                arguments,
-                server: {
-                    try PolicyChangeCommands.refuseFolder(arguments)
-                    return try $0.post("/v1/policies/" + path, body)
-                },
+                arguments, server: { try $0.post("/v1/policies/" + path, body) },
                 engine: { engine in
                     if let app = tenant?.app, engine.directory.registry.apps[app] == nil {
                         throw CommandRefused(
@@ -57,7 +53,7 @@ struct ActingChangeRequest {
                     return try DataAccess.administer(engine, try command(engine), for: tenant)
                         .policyAnswer
                 })
-            Terminal.print(told(answer))
+            Terminal.print(prose: told(answer))
             return ExitStatus.fine
         } catch let failure as ServerClient.Failure {
             guard let guards = failure.guards?.arrayValue else { throw failure }
@@ -72,7 +68,7 @@ struct ActingChangeRequest {
     private func refused(_ policy: String, _ guards: [JSONValue]) -> Int32 {
         let rows = guards.map { row in
             let name = row["guard"]?.stringValue ?? "?"
-            return [name, "\(row["detail"]?.stringValue ?? "") (--allow \(name))"]
+            return [name, "\(row["detail"]?.stringValue ?? "") (--allow=\(name))"]
         }
         let columns = Terminal.columns(of: STDERR_FILENO) ?? Int.max
         Terminal.say(
