@@ -25,7 +25,10 @@ import Policies
             gives: ["help: further lines stand", "      below the text"]),
         Case(
             text: "or are moved in by so much", head: "a/path.yaml:12: ", hang: 4,
-            gives: ["a/path.yaml:12: or are moved in", "    by so much"]),
+            gives: ["a/path.yaml:12: or are moved", "    in by so much"]),
+        Case(
+            text: "below a long path", head: "a/longer/path/that/leaves/no.yaml:12: ", hang: 4,
+            gives: ["a/longer/path/that/leaves/no.yaml:12:", "    below a long path"]),
         Case(
             text: "an id 019ae66d-a632-7ab1-8000-0000000002c4 stays whole", columns: 20,
             gives: ["an id", "019ae66d-a632-7ab1-8000-0000000002c4", "stays whole"]),

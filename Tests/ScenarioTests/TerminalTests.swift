@@ -164,7 +164,7 @@ extension Scenarios {
         @Test func anEmptyFolderIsAnsweredInOneWay() throws {
             let folder = try TemporaryFolder()
             let path = folder.path
-            let sentence = "there are no policy files in \(path)\n"
+            let sentence = "there are no policies in \(path)\n"
             for command in [
                 ["check", path], ["fmt", path], ["eval", path], ["backtest", path],
                 ["bench", path], ["diff", path, path],
@@ -197,7 +197,8 @@ extension Scenarios {
                 default: [policies]
                 }
             let run = try Program.run(
-                words + paths + (words[0] == "backtest" ? ["--policy", "transcripts-payments"] : [])
+                words + paths
+                    + (words[0] == "backtest" ? ["--policy", "transcripts-payments"] : [])
             )
             #expect(run.status == status, "\(run.errors)")
             #expect(run.errors.contains(part), "\(run.errors)")

@@ -95,9 +95,7 @@ private struct DiagnosticText {
     private var width: Int { columns ?? WrappedText.columns }
 
     var rendered: String {
-        var lines = headline
-        if colour { lines[0] = painted(lines[0]) }
-        var result = lines.joined(separator: "\n") + "\n"
+        var result = (colour ? painted(headline) : headline) + "\n"
         if let text { result += excerpt(of: text) }
         if let help = finding.help {
             let lines = WrappedText.lines(help, behind: "  help: ", columns: width)
@@ -110,20 +108,27 @@ private struct DiagnosticText {
         "\(finding.file):\(finding.place.line):\(finding.place.column):"
     }
 
+    private var severity: String { finding.severity.rawValue + ":" }
+
     /// A long path leaves no room beside it: then further lines are only moved in.
-    private var headline: [String] {
-        guard let columns else { return [finding.headline] }
-        let head = "\(place) \(finding.severity.rawValue): "
-        return WrappedText.lines(
-            "\(finding.message) [\(finding.code)]", behind: head,
-            hang: head.count <= columns / 2 ? nil : 4, columns: columns)
+    private var headline: String {
+        guard let columns else { return finding.headline }
+        let message = "\(finding.message) [\(finding.code)]"
+        let head = "\(place) \(severity) "
+        let lines =
+            head.count <= columns / 2
+            ? WrappedText.lines(message, behind: head, columns: columns)
+            : WrappedText.lines(
+                "\(severity) \(message)", behind: place + " ", hang: 4, columns: columns)
+        return lines.joined(separator: "\n")
     }
 
-    private func painted(_ line: String) -> String {
-        let severity = finding.severity.rawValue + ":"
+    private func painted(_ headline: String) -> String {
+        let rest = headline.dropFirst(place.count)
+        let gap = rest.prefix { $0 == " " || $0 == "\n" }
         let paint = finding.severity == .error ? "\u{1B}[1;31m" : "\u{1B}[1;35m"
-        return "\u{1B}[1m\(place)\u{1B}[0m \(paint)\(severity)\u{1B}[0m"
-            + line.dropFirst(place.count + 1 + severity.count)
+        return "\u{1B}[1m\(place)\u{1B}[0m\(gap)\(paint)\(severity)\u{1B}[0m"
+            + rest.dropFirst(gap.count + severity.count)
     }
 
     private func excerpt(of text: SourceText) -> String {

@@ -9,6 +9,7 @@ package enum WrappedText {
     /// sticks out: it can still be copied, and a terminal breaks it by itself.
     ///
     /// - Parameter hang: by how much further lines are moved in; as far as `head` reaches, if nil.
+    ///   With less than that all of the text may stand below a long `head`.
     package static func lines(
         _ text: some StringProtocol, behind head: String = "", hang: Int? = nil,
         columns: Int = columns
@@ -18,10 +19,11 @@ package enum WrappedText {
         for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
             var line = lines.isEmpty ? head : indent
             var isEmpty = true
+            // However deep the text is moved in, some of it stands on every line.
+            let room = max(columns, indent.count + 20)
             for word in part.split(separator: " ", omittingEmptySubsequences: false) {
-                // However deep the text is moved in, some of it stands on every line.
-                let room = max(columns, (lines.isEmpty ? head.count : indent.count) + 20)
-                if !isEmpty, line.count + 1 + word.count > room {
+                let isBelow = lines.isEmpty && indent.count < head.count
+                if !isEmpty || isBelow, line.count + (isEmpty ? 0 : 1) + word.count > room {
                     lines.append(trimmed(line))
                     line = indent
                     isEmpty = true

@@ -75,13 +75,14 @@ enum CheckCommand {
         if !findings.isEmpty { Terminal.write(findings + "\n", to: STDERR_FILENO) }
         for file in load.files {
             let reference = file.reference.map { " " + $0 } ?? ""
-            Terminal.print("\(file.path): \(file.role.rawValue)\(reference)")
+            Terminal.print(prose: "\(file.path): \(file.role.rawValue)\(reference)")
         }
         let errors = load.diagnostics.count { $0.severity == .error }
         let warnings = load.diagnostics.count - errors
         let fixable = load.diagnostics.count { $0.fix != nil }
         Terminal.print(
-            "\(Figures.counted(load.files.count, "file")), \(Figures.counted(errors, "error")), "
+            prose:
+                "\(Figures.counted(load.files.count, "file")), \(Figures.counted(errors, "error")), "
                 + Figures.counted(warnings, "warning")
                 + (fixable > 0 ? " (--fix can mend \(fixable))" : ""))
     }

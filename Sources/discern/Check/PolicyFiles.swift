@@ -114,14 +114,14 @@ struct PolicyFiles {
                 throw Problem(path: path, message: "neither a file nor a folder")
             }
             try readFile(path)
-        } catch where isPolicy && error.path == path {
+        } catch  where isPolicy && error.path == path {
             files.append(PolicyLoader.File(path: path, fault: error.message))
         }
     }
 
     /// What is said, by every command, where there is nothing to work on.
     static func nothing(in paths: [String]) -> String {
-        "there are no policy files in \(paths.joined(separator: ", "))"
+        "there are no policies in \(paths.joined(separator: ", "))"
     }
 
     private mutating func readFile(_ path: String) throws(Problem) {

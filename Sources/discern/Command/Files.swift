@@ -37,7 +37,9 @@ enum Files {
 
     /// Refuses a path that nothing can be written to, before the work whose result it is for.
     static func requireWritable(_ path: String) throws(Fault) {
-        if isFolder(path) { throw Fault(description: "\(path): \(String(cString: strerror(EISDIR)))") }
+        if isFolder(path) {
+            throw Fault(description: "\(path): \(String(cString: strerror(EISDIR)))")
+        }
         guard access(path, F_OK) != 0 else {
             guard access(path, W_OK) == 0 else { throw fault(path) }
             return

@@ -98,8 +98,12 @@ enum EvalCommand {
             windows = try trial.windows(of: test, record)
         } catch {
             let lacking = EvalInput.lacking(input, policy)
+            // Here the input is JSON, and a pointer says where in it.
+            let place = error.field.map { "\($0): " } ?? ""
+            var refusal = error
+            refusal.field = nil
             throw UsageError(
-                "the input is refused: \(CommandRefused(refusal: error))"
+                "the input is refused: \(place)\(CommandRefused(refusal: refusal))"
                     + (lacking.isEmpty ? "" : "; it lacks " + lacking.joined(separator: ", ")))
         }
         let trace = trial.trace(of: record)

@@ -82,7 +82,8 @@ struct ActingChangeRequest {
 
     /// Since when a version acts in all places that activating it would let it act in; nil if
     /// there is one where it does not.
-    func already(_ name: String, _ version: Int64, isShadow: Bool, in answer: JSONValue) -> String? {
+    func already(_ name: String, _ version: Int64, isShadow: Bool, in answer: JSONValue) -> String?
+    {
         func isIt(_ row: JSONValue) -> Bool {
             row["name"]?.stringValue == name && row["version"]?.intValue == version
         }

@@ -60,7 +60,8 @@ enum PolicyChangeCommands {
         let acting = try PolicyListCommands.policies(arguments)
         if let since = change.already(name, version, isShadow: isShadow, in: acting) {
             Terminal.print(
-                prose: "\(name)@\(version) already \(isShadow ? "runs in shadow" : "acts") since \(since) "
+                prose:
+                    "\(name)@\(version) already \(isShadow ? "runs in shadow" : "acts") since \(since) "
                     + "for \(change.place); nothing was recorded")
             return ExitStatus.fine
         }

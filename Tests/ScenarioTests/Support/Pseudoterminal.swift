@@ -11,11 +11,15 @@ final class Pseudoterminal {
     private let path: String
 
     init(columns: UInt16) throws {
-        master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0,
-            let name = ptsname(master)
+        // What `posix_openpt`, `unlockpt` and `ptsname` do, which Swift's Glibc does not show.
+        let unlock: UInt = 0x4004_5431
+        let getNumber: UInt = 0x8004_5430
+        var (locked, number): (Int32, Int32) = (0, 0)
+        master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        guard master >= 0, ioctl(master, unlock, &locked) == 0,
+            ioctl(master, getNumber, &number) == 0
         else { throw Failure.open(errno) }
-        path = String(cString: name)
+        path = "/dev/pts/\(number)"
         slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         var size = winsize(ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         guard slave >= 0, ioctl(master, UInt(TIOCSWINSZ), &size) == 0 else {
