@@ -45,7 +45,7 @@ enum CommandTable {
         }
         let rest = Array(words.dropFirst(command.name.split(separator: " ").count))
         if rest.contains(where: isHelp) {
-            Terminal.print(command.help)
+            Terminal.print(prose: command.help)
             return ExitStatus.fine
         }
         return run(command, rest)
