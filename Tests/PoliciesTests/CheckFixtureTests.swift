@@ -110,6 +110,7 @@ import Policies
     /// Faults that no file of a sensible size, or no single file, can show.
     static let elsewhere: [Code: String] = [
         .tooLarge: "a file of more than a megabyte; LimitTests makes it",
+        .unreadable: "a link to nowhere; the scenario tests of `check` make it",
         .sameFileTwice: "two files of one path; SetTests gives them",
     ]
 

@@ -98,7 +98,7 @@ import Testing
             typo.rendered()
                 == """
                 p.yaml:1:80: error: a match has no key `condtion` [policy.unknownKey]
-                  {kind: trust, name: a, version: 1, categories: [payment], rule: {match: [{condtion: 'true', output: {friction: unchanged}}]}}
+                  {kind: trust, name: a, version: 1, categories: [payment], rule: {match: [{condtion: 'true', outpu…
                 \(String(repeating: " ", count: 76))^^^^^^^^
                   help: did you mean `condition`?
 

@@ -130,12 +130,23 @@ extension Scenarios {
                 "sample_test.yaml:6:16", "policy.duplicateName")
         }
 
-        @Test func aFileThatCannotBeReadIsAFailure() throws {
-            let folder = try Self.folder(["p.yaml": Self.good])
+        /// The other files are looked at all the same.
+        @Test func aFileOfAFolderThatCannotBeReadIsAFinding() throws {
+            let folder = try Self.folder(["p.yaml": Self.good, "r.yaml": "kind: trust\n"])
             try FileManager.default.createSymbolicLink(
                 atPath: folder.path + "/q.yaml", withDestinationPath: "/nowhere.yaml")
             let outcome = try Program.run(["check", folder.path])
-            #expect(outcome.status == 1 && outcome.errors.contains("q.yaml: No such file"))
+            #expect(outcome.status == 3)
+            #expect(
+                outcome.errors.contains(
+                    "\(folder.path)/q.yaml:1:1: error: the file cannot be read: No such file or "
+                        + "directory [policy.unreadable]\n"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("r.yaml:1:1: error: a trust policy needs"))
+            #expect(outcome.output.contains("p.yaml: trust sample@1\n"))
+            let named = try Program.run(["check", folder.path + "/q.yaml"])
+            #expect(named.status == 1 && named.errors.contains("q.yaml: No such file"))
+            let fmt = try Program.run(["fmt", "--check", folder.path])
+            #expect(fmt.status == 3 && fmt.errors.contains("q.yaml: left as it is: No such file"))
         }
 
         @Test func aPathThatIsNotThereIsAFailure() throws {

@@ -77,8 +77,8 @@ public struct SourceText: Sendable {
     }
 
     /// `name:line:column: error: message [code]`, the line, a caret below the place and the
-    /// offending text underlined, the help.
-    public func render(_ diagnostic: Diagnostic) -> String {
+    /// offending text underlined, the help. Of a line too long for `columns` a part is shown.
+    public func render(_ diagnostic: Diagnostic, columns: Int = 100) -> String {
         let (number, column) = position(of: diagnostic.place)
         var text = "\(name):\(number):\(column): \(diagnostic.severity.rawValue): "
         text += "\(diagnostic.message) [\(diagnostic.code)]\n"
@@ -88,7 +88,7 @@ public struct SourceText: Sendable {
             SourceExcerpt(
                 line: Array(line(number).unicodeScalars), place: column - 1,
                 from: start.line == number ? start.column - 1 : start.line < number ? 0 : nil,
-                to: end.line == number ? end.column - 1 : nil
+                to: end.line == number ? end.column - 1 : nil, columns: columns
             ).text
         if let help = diagnostic.help { text += "  help: \(help)\n" }
         return text

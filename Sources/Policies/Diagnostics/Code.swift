@@ -1,6 +1,7 @@
 /// The stable codes of findings. A code never changes its meaning; messages may.
 package enum Code: String, Sendable, CaseIterable {
     // The file as text and as YAML.
+    case unreadable = "policy.unreadable"
     case encoding = "yaml.encoding"
     case lineBreak = "yaml.lineBreak"
     case yamlSyntax = "yaml.syntax"

@@ -4,10 +4,14 @@ import JSON
 extension PolicyLoad {
     /// The findings as text for people: place, message, the line, a caret, help.
     ///
-    /// With `colour` the escape sequences of terminals are added.
-    public func rendered(colour: Bool = false) -> String {
+    /// With `colour` the escape sequences of terminals are added. With `columns` all is broken to
+    /// fit a terminal of so many; without, a finding's first line is one line, as editors and
+    /// builds read it.
+    public func rendered(colour: Bool = false, columns: Int? = nil) -> String {
         diagnostics.map { finding in
-            DiagnosticText(finding: finding, text: texts[finding.file], colour: colour).rendered
+            DiagnosticText(
+                finding: finding, text: texts[finding.file], colour: colour, columns: columns
+            ).rendered
         }.joined()
     }
 
@@ -71,12 +75,13 @@ extension PolicyDiagnostic {
 
 extension PlainPolicy {
     /// A failure as text for people, as findings are: place, message, the line, a caret.
-    public func rendered(_ failure: Failure, colour: Bool = false) -> String {
+    public func rendered(_ failure: Failure, colour: Bool = false, columns: Int? = nil) -> String {
         let finding = PolicyDiagnostic(
             severity: .error, code: "cel.evaluation.\(failure.error.code)",
             message: failure.error.message, file: source.path, range: failure.range)
         let text = SourceText(String(decoding: source.bytes, as: UTF8.self))
-        return DiagnosticText(finding: finding, text: text, colour: colour).rendered
+        return DiagnosticText(finding: finding, text: text, colour: colour, columns: columns)
+            .rendered
     }
 }
 
@@ -85,20 +90,45 @@ private struct DiagnosticText {
     let finding: PolicyDiagnostic
     let text: SourceText?
     let colour: Bool
+    let columns: Int?
+
+    private var width: Int { columns ?? WrappedText.columns }
 
     var rendered: String {
-        var result = headline + "\n"
+        var result = (colour ? painted(headline) : headline) + "\n"
         if let text { result += excerpt(of: text) }
-        if let help = finding.help { result += "  help: \(help)\n" }
+        if let help = finding.help {
+            let lines = WrappedText.lines(help, behind: "  help: ", columns: width)
+            result += lines.joined(separator: "\n") + "\n"
+        }
         return result
     }
 
+    private var place: String {
+        "\(finding.file):\(finding.place.line):\(finding.place.column):"
+    }
+
+    private var severity: String { finding.severity.rawValue + ":" }
+
+    /// A long path leaves no room beside it: then further lines are only moved in.
     private var headline: String {
-        guard colour else { return finding.headline }
+        guard let columns else { return finding.headline }
+        let message = "\(finding.message) [\(finding.code)]"
+        let head = "\(place) \(severity) "
+        let lines =
+            head.count <= columns / 2
+            ? WrappedText.lines(message, behind: head, columns: columns)
+            : WrappedText.lines(
+                "\(severity) \(message)", behind: place + " ", hang: 4, columns: columns)
+        return lines.joined(separator: "\n")
+    }
+
+    private func painted(_ headline: String) -> String {
+        let rest = headline.dropFirst(place.count)
+        let gap = rest.prefix { $0 == " " || $0 == "\n" }
         let paint = finding.severity == .error ? "\u{1B}[1;31m" : "\u{1B}[1;35m"
-        let place = "\(finding.file):\(finding.place.line):\(finding.place.column):"
-        return "\u{1B}[1m\(place)\u{1B}[0m \(paint)\(finding.severity.rawValue):\u{1B}[0m "
-            + "\(finding.message) [\(finding.code)]"
+        return "\u{1B}[1m\(place)\u{1B}[0m\(gap)\(paint)\(severity)\u{1B}[0m"
+            + rest.dropFirst(gap.count + severity.count)
     }
 
     private func excerpt(of text: SourceText) -> String {
@@ -109,7 +139,7 @@ private struct DiagnosticText {
         return SourceExcerpt(
             line: line, place: finding.place.column - 1,
             from: start.line == number ? start.column - 1 : start.line < number ? 0 : nil,
-            to: end.line == number ? end.column - 1 : nil
+            to: end.line == number ? end.column - 1 : nil, columns: width
         ).text
     }
 }

@@ -9,11 +9,22 @@ public struct PolicyLoader: Sendable {
         public let path: String
         /// The exact bytes.
         public let bytes: [UInt8]
+        /// Why it could not be read, if it could not: a finding, so that the other files are
+        /// checked all the same.
+        public let fault: String?
 
         /// A file.
         public init(path: String, bytes: [UInt8]) {
             self.path = path
             self.bytes = bytes
+            fault = nil
+        }
+
+        /// A file that could not be read.
+        public init(path: String, fault: String) {
+            self.path = path
+            bytes = []
+            self.fault = fault
         }
     }
 
@@ -51,7 +62,7 @@ private struct LoadRun {
     private var entries: [PolicySet.Entry] = []
     private var tests: [PolicySet.Tests] = []
     private var roles: [String: (LoadedFile.Role, String?)] = [:]
-    private var twice: [PolicyDiagnostic] = []
+    private var unopened: [PolicyDiagnostic] = []
 
     init(zones: ZoneDatabase?, plain: PlainOptions, modelHelp: String?) {
         self.zones = zones
@@ -68,14 +79,13 @@ private struct LoadRun {
     mutating func open(_ files: [PolicyLoader.File]) {
         let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         for file in sorted {
+            if let fault = file.fault {
+                refuse(file, .unreadable, "the file cannot be read: \(fault)")
+                continue
+            }
             guard open.last?.source.path != file.path else {
-                let start = SourcePosition(line: 1, column: 1)
                 if open.last?.source.bytes != file.bytes {
-                    twice.append(
-                        PolicyDiagnostic(
-                            severity: .error, code: Code.sameFileTwice.rawValue,
-                            message: "the file is given twice, with different content",
-                            file: file.path, range: SourceRange(start: start, end: start)))
+                    refuse(file, .sameFileTwice, "the file is given twice, with different content")
                 }
                 continue
             }
@@ -87,6 +97,14 @@ private struct LoadRun {
             let role = isAdmission ? .plain : FileRole.of(yaml, path: file.path)
             open.append(OpenFile(file: yaml, source: source, role: role))
         }
+    }
+
+    private mutating func refuse(_ file: PolicyLoader.File, _ code: Code, _ message: String) {
+        let start = SourcePosition(line: 1, column: 1)
+        unopened.append(
+            PolicyDiagnostic(
+                severity: .error, code: code.rawValue, message: message, file: file.path,
+                range: SourceRange(start: start, end: start)))
     }
 
     private func files(_ roles: LoadedFile.Role...) -> [OpenFile] {
@@ -219,7 +237,7 @@ private struct LoadRun {
     }
 
     func finish() -> PolicyLoad {
-        var diagnostics = twice
+        var diagnostics = unopened
         var texts: [String: SourceText] = [:]
         var files: [LoadedFile] = []
         for entry in open {

@@ -84,11 +84,40 @@ struct CommandRefused: Error, CustomStringConvertible {
         cause == nil && [.policyInvalid, .policyConflict].contains(refusal.code)
     }
 
+    /// The guards that refused, and why.
+    var guards: JSONValue? { refusal.members["guards"] }
+
     var description: String {
         if let cause { return "storing failed: \(cause)" }
-        let field = refusal.field.map { "\($0): " } ?? ""
-        let allowed = refusal.allowed.prefix(20).map(\.text).joined(separator: ", ")
-        return field + refusal.detail + (allowed.isEmpty ? "" : " (allowed: \(allowed))")
-            + " [\(refusal.code.rawValue)]"
+        return RefusalText.text(
+            refusal.detail, field: refusal.field, value: refusal.value, allowed: refusal.allowed,
+            code: refusal.code.rawValue)
     }
+}
+
+/// A refusal as people read it, whether the engine or a server gave it.
+enum RefusalText {
+    /// What is wrong, of which field, with which value, and what there is instead.
+    static func text(
+        _ detail: String, field: String?, value: JSONValue?, allowed: [JSONValue], code: String
+    ) -> String {
+        // Where something is not there, its name says more than the field that named it.
+        let isMissing = code == "notFound"
+        var text = isMissing ? "" : field.map { "\(name($0)): " } ?? ""
+        text += detail.hasSuffix(".") ? String(detail.dropLast()) : detail
+        if isMissing, let value { text += ": `\(plain(value))`" }
+        let names = allowed.prefix(20).map(plain).joined(separator: ", ")
+        if !names.isEmpty {
+            text += (isMissing ? "; there are " : "; allowed are ") + names
+            if allowed.count > 20 { text += " and \(allowed.count - 20) more" }
+        }
+        return text + " [\(code)]"
+    }
+
+    /// `/attributes/amount` as people write it: `attributes.amount`.
+    private static func name(_ pointer: String) -> String {
+        pointer.split(separator: "/").joined(separator: ".")
+    }
+
+    private static func plain(_ value: JSONValue) -> String { value.stringValue ?? value.text }
 }

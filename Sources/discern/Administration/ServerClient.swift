@@ -10,8 +10,8 @@ struct ServerClient {
         var description: String
         /// The problem's code, if the server answered with one.
         var code: String?
-        /// Guards that refused an activation.
-        var guards: [String] = []
+        /// Guards that refused an activation, and why.
+        var guards: JSONValue?
 
         /// Whether policy files are at fault.
         var isAboutPolicies: Bool { code == "policyInvalid" || code == "policyConflict" }
@@ -63,15 +63,15 @@ struct ServerClient {
             throw Failure(description: "the server answered \(status) without JSON")
         }
         guard (200..<300).contains(status) else {
-            let field = json["field"]?.stringValue.map { "\($0): " } ?? ""
-            let text = json["detail"]?.stringValue ?? json["title"]?.stringValue ?? "refused"
-            let faults = (json["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
-            let guards = (json["guards"]?.arrayValue ?? []).compactMap { $0["guard"]?.stringValue }
             let code = json["code"]?.stringValue
+            let text = RefusalText.text(
+                json["detail"]?.stringValue ?? json["title"]?.stringValue ?? "refused",
+                field: json["field"]?.stringValue, value: json["value"],
+                allowed: json["allowed"]?.arrayValue ?? [], code: code ?? String(status))
+            let faults = (json["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
             throw Failure(
-                description: (["\(field)\(text) [\(code ?? String(status))]"] + faults)
-                    .joined(separator: "\n"),
-                code: code, guards: guards)
+                description: ([text] + faults).joined(separator: "\n"), code: code,
+                guards: json["guards"])
         }
         return json
     }

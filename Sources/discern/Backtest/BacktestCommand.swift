@@ -10,7 +10,7 @@ enum BacktestCommand {
     static var command: Command {
         Command(
             name: "backtest", summary: "Judge recorded evaluations by a candidate policy.",
-            positional: "PATH…",
+            positional: "[PATH…]",
             options: [
                 .value("policy", nil, "NAME", "the candidate: a name, or name@version"),
                 .value(
@@ -26,6 +26,10 @@ enum BacktestCommand {
                 recorded.
                 Nothing is changed, and a server may go on running.
                 A stream is what `discern audit list -f json` prints: an entry a line.
+                Without a PATH it is the folder Policies.
+                Exit status: 0 judged, 1 a path or a data folder that cannot be read, or no such
+                app in it, 2 usage, 3 the candidate is invalid, 5 nothing to judge was recorded in
+                the period.
                 """,
             run: run)
     }
@@ -35,7 +39,7 @@ enum BacktestCommand {
         guard ["pretty", "json"].contains(format) else {
             throw UsageError("--format is pretty or json, not `\(format)`")
         }
-        let paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
+        let paths = arguments.paths
         let set: PolicySet
         let models = ModelPlaces(arguments, readsLedger: arguments["stream"] == nil)
         switch try PolicyFiles.load(paths, zones: SystemZones.load(), models: models) {
@@ -58,7 +62,7 @@ enum BacktestCommand {
         Terminal.print(
             format == "json"
                 ? BacktestText.json(report, tenant: tenant).text
-                : BacktestText.pretty(report, tenant: tenant))
+                : BacktestText.pretty(report, tenant: tenant, mature: arguments["mature"]))
         return ExitStatus.fine
     }
 
@@ -84,7 +88,7 @@ enum BacktestCommand {
         }
         progress.end()
         Terminal.say(
-            "\(Figures.grouped(report.evaluations)) evaluations in "
+            "\(Figures.counted(report.evaluations, "evaluation")) in "
                 + "\(Figures.tenths(Double(whole.nanoseconds) / 1e9)) s: "
                 + "\(Figures.grouped(whole.rate(of: report.evaluations))) a second; judging alone "
                 + "\(Figures.grouped(judging.rate(of: report.evaluations))) a second")
@@ -97,7 +101,10 @@ enum BacktestCommand {
         }
         guard let name else {
             guard all.count == 1 else {
-                throw UsageError("--policy is one of \(names(all.map(\.reference)))")
+                throw UsageError(
+                    all.isEmpty
+                        ? "there is no trust policy among the files"
+                        : "--policy is one of \(names(all.map(\.reference)))")
             }
             return all[0]
         }

@@ -5,10 +5,11 @@ import Time
 
 /// A backtest's report as people read it, in 100 columns.
 enum BacktestText {
-    static func pretty(_ report: BacktestReport, tenant: Tenant) -> String {
+    /// - Parameter mature: how old evaluations must be to be in a rate, as it was asked for.
+    static func pretty(_ report: BacktestReport, tenant: Tenant, mature: String?) -> String {
         var lines =
-            head(report, tenant) + [""] + labels(report.rows, total: report.total) + [""]
-            + cost(report)
+            head(report, tenant) + [""]
+            + labels(report.rows, total: report.total, mature: mature) + [""] + cost(report)
         if !report.unjudged.isEmpty || !report.missingInputs.isEmpty {
             lines += [""] + lacking(report)
         }
@@ -21,12 +22,11 @@ enum BacktestText {
     private static func head(_ report: BacktestReport, _ tenant: Tenant) -> [String] {
         let recorded = report.recordedPolicies.sorted { $0.key < $1.key }
         let policies = recorded.map { "\($0.key) (\(Figures.grouped($0.value)))" }
-        return [
-            "\(report.policy) over \(Figures.grouped(report.judged)) recorded evaluations of "
-                + "\(tenant.app)/\(tenant.environment.rawValue)",
-            "from \(report.first?.rfc3339 ?? "-") to \(report.last?.rfc3339 ?? "-")",
-            "recorded under \(policies.joined(separator: ", "))",
-        ]
+        return Layout.wrapIfLong(
+            "\(report.policy) over \(Figures.counted(report.judged, "recorded evaluation")) of "
+                + "\(tenant.app)/\(tenant.environment.rawValue)")
+            + ["from \(report.first?.rfc3339 ?? "-") to \(report.last?.rfc3339 ?? "-")"]
+            + Layout.beside("recorded under ", policies.joined(separator: ", "))
     }
 
     private static let names: [(label: BacktestLabel, name: String)] = [
@@ -36,7 +36,7 @@ enum BacktestText {
 
     /// Counts by label, of what was let through and of what was held.
     static func labels(
-        _ rows: [BacktestLabel: BacktestReport.Row], total: BacktestReport.Row
+        _ rows: [BacktestLabel: BacktestReport.Row], total: BacktestReport.Row, mature: String?
     ) -> [String] {
         var lines = [
             Figures.left("", 12) + Figures.left("  let through then", 46) + "  held then",
@@ -47,6 +47,13 @@ enum BacktestText {
             lines.append(text(name, row, rate: label == .tooYoung ? "in no rate" : rate(row)))
         }
         lines.append(text("all", total, rate: ""))
+        if let mature, total.total > 0, rows[.tooYoung]?.total == total.total {
+            lines += [""]
+            lines += Layout.beside(
+                "",
+                "All of them are too young: none is \(mature) older than the last entry, so there is "
+                    + "nothing to make a rate of. A shorter --mature leaves some.")
+        }
         return lines
     }
 
@@ -86,16 +93,16 @@ enum BacktestText {
                 + "\(Figures.grouped(report.rescored)) were scored anew",
             "outputs             \(Figures.grouped(report.otherOutput)) differ in friction, steps, "
                 + "hold or notify",
-        ]
+        ].flatMap { Layout.wrapIfLong($0) }
     }
 
     private static func lacking(_ report: BacktestReport) -> [String] {
         var lines: [String] = []
         for (why, count) in report.unjudged.sorted(by: { $0.key < $1.key }) {
-            lines.append("not judged          \(Figures.grouped(count)): \(why)")
+            lines += Layout.beside("not judged          ", "\(Figures.grouped(count)): \(why)")
         }
         for (input, count) in report.missingInputs.sorted(by: { $0.key < $1.key }) {
-            lines.append("scored without      \(Figures.grouped(count)): \(input)")
+            lines += Layout.beside("scored without      ", "\(Figures.grouped(count)): \(input)")
         }
         return lines
     }
@@ -107,8 +114,11 @@ enum BacktestText {
                 + Figures.right("would match", 14) + Figures.right("failed", 10)
         ]
         for rule in report.rules {
+            // A longer name has a line of its own.
+            if rule.id.count > width { lines.append(rule.id) }
             lines.append(
-                Figures.left(rule.id, width) + Figures.right(Figures.grouped(rule.matched), 12)
+                Figures.left(rule.id.count > width ? "" : rule.id, width)
+                    + Figures.right(Figures.grouped(rule.matched), 12)
                     + Figures.right(Figures.grouped(rule.wouldMatch), 14)
                     + Figures.right(Figures.grouped(rule.failed), 10)
                     + (rule.mode == .shadow ? "  shadow" : ""))

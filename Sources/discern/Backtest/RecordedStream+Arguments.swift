@@ -22,7 +22,13 @@ extension RecordedStream {
 
     /// The stream that is named, or the data folder's.
     init(_ arguments: Arguments) throws {
-        if let path = arguments["stream"] {
+        // What is on the command line wins over what the environment says.
+        guard !arguments.isGiven("stream") || !arguments.isGiven("data") else {
+            throw UsageError(
+                "--data and --stream exclude each other: what was recorded is read from the one "
+                    + "or the other")
+        }
+        if !arguments.isGiven("data"), let path = arguments["stream"] {
             if path != "-", access(path, R_OK) != 0 {
                 throw UsageError("--stream: \(path): \(String(cString: strerror(errno)))")
             }

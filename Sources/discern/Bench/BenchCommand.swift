@@ -8,7 +8,7 @@ enum BenchCommand {
     static var command: Command {
         Command(
             name: "bench", summary: "Time policies on the inputs of their tests.",
-            positional: "PATH…",
+            positional: "[PATH…]",
             options: [
                 .value("policy", nil, "NAME", "only this policy"),
                 .value("milliseconds", "m", "N", "how long each measurement takes (200)"),
@@ -25,7 +25,8 @@ enum BenchCommand {
                 Allocations are counted if the counter is loaded before the program:
                   cc -O2 -shared -fPIC -o count.so Benchmarks/CEL/count.c
                   LD_PRELOAD=./count.so discern bench Policies
-                Exit status: 0 measured, 3 a file is invalid, 5 there are no inputs.
+                Without a PATH it is the folder Policies.
+                Exit status: 0 measured, 2 usage, 3 a file is invalid, 5 there are no inputs.
                 """,
             run: run)
     }
@@ -36,7 +37,7 @@ enum BenchCommand {
             throw UsageError("--format is pretty or json, not `\(format)`")
         }
         let budget = Int64(try arguments.number("milliseconds", in: 1...60_000) ?? 200) * 1_000_000
-        let paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
+        let paths = arguments.paths
         let zones = SystemZones.load()
         let set: PolicySet
         switch try PolicyFiles.load(paths, zones: zones) {
@@ -130,10 +131,10 @@ struct BenchReport {
 /// What was measured, as text and JSON.
 enum BenchText {
     static func pretty(_ report: BenchReport) -> String {
-        let inputs = report.inputs == 1 ? "input" : "inputs"
         var lines = [
             Figures.left(
-                Layout.fit("\(report.policy), \(report.inputs) \(inputs)", 42), 44)
+                Layout.fit(
+                    "\(report.policy), \(Figures.counted(report.inputs, "input"))", 42), 44)
                 + right("min") + right("median") + right("p99") + Figures.right("allocations", 16)
         ]
         lines.append(row("load", report.load))

@@ -1,4 +1,5 @@
 import CEL
+import Glibc
 import Policies
 
 /// The commands that try CEL itself, without policies.
@@ -113,11 +114,12 @@ enum CELCommands {
         }
     }
 
-    private static func show(_ diagnostics: [Diagnostic], of expression: String) {
+    static func show(_ diagnostics: [Diagnostic], of expression: String) {
         let source = SourceText(Array(expression.utf8), name: "<expression>")
+        let columns = Terminal.columns(of: STDERR_FILENO) ?? Layout.columns
         for diagnostic in diagnostics {
             // The text ends its last line itself.
-            Terminal.say(String(source.render(diagnostic).dropLast()))
+            Terminal.say(String(source.render(diagnostic, columns: columns).dropLast()))
         }
     }
 }

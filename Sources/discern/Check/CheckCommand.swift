@@ -6,7 +6,7 @@ import Policies
 enum CheckCommand {
     static var command: Command {
         Command(
-            name: "check", summary: "Check policies, models and tests.", positional: "PATH…",
+            name: "check", summary: "Check policies, models and tests.", positional: "[PATH…]",
             options: [
                 .value("format", "f", "FORMAT", "pretty (default) or json"),
                 .flag("strict", nil, "warnings fail as well"),
@@ -15,7 +15,10 @@ enum CheckCommand {
             discussion: """
                 Findings go to standard error, each with its place, a caret and a code; as JSON
                 they go to standard output, lines and columns from 1, with a `fix` where one is
-                known: edits that replace a range by a text. Folders are read with all below them.
+                known: edits that replace a range by a text. Folders are read with all below them;
+                without a PATH it is the folder Policies. In a terminal lines are broken to fit it;
+                elsewhere the first line of a finding, file:line:column: severity: message [code],
+                is one line, as editors and builds read it.
 
                 --fix makes those edits: a misspelt key, name or value with exactly one near
                 match, quotes around a number or a truth value, an order of outcomes written out
@@ -37,11 +40,9 @@ enum CheckCommand {
         guard ["pretty", "json"].contains(format) else {
             throw UsageError("--format is pretty or json, not `\(format)`")
         }
-        guard !arguments.positional.isEmpty else { throw UsageError("name files or folders") }
-        let found = try PolicyFiles.read(arguments.positional).get()
-        guard !found.files.isEmpty else {
-            throw UsageError("no policy files in \(arguments.positional.joined(separator: ", "))")
-        }
+        let paths = arguments.paths
+        let found = try PolicyFiles.read(paths).get()
+        guard !found.files.isEmpty else { throw UsageError(PolicyFiles.nothing(in: paths)) }
         let loader = PolicyLoader(zones: SystemZones.load())
         let load: PolicyLoad
         if arguments.has("fix") {
@@ -69,17 +70,20 @@ enum CheckCommand {
     }
 
     private static func report(_ load: PolicyLoad) {
-        let findings = load.rendered(colour: Terminal.hasColour)
-        if !findings.isEmpty { Terminal.say(findings) }
+        let findings = load.rendered(
+            colour: Terminal.hasColour, columns: Terminal.columns(of: STDERR_FILENO))
+        if !findings.isEmpty { Terminal.write(findings + "\n", to: STDERR_FILENO) }
         for file in load.files {
             let reference = file.reference.map { " " + $0 } ?? ""
-            Terminal.print("\(file.path): \(file.role.rawValue)\(reference)")
+            Terminal.print(prose: "\(file.path): \(file.role.rawValue)\(reference)")
         }
         let errors = load.diagnostics.count { $0.severity == .error }
         let warnings = load.diagnostics.count - errors
         let fixable = load.diagnostics.count { $0.fix != nil }
         Terminal.print(
-            "\(load.files.count) files, \(errors) errors, \(warnings) warnings"
+            prose:
+                "\(Figures.counted(load.files.count, "file")), \(Figures.counted(errors, "error")), "
+                + Figures.counted(warnings, "warning")
                 + (fixable > 0 ? " (--fix can mend \(fixable))" : ""))
     }
 }

@@ -119,17 +119,31 @@ struct PolicyFiles {
         }
         let prefix = path == "." ? "" : path.hasSuffix("/") ? path : path + "/"
         for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            let kind = try Self.status(prefix + name).st_mode & S_IFMT
-            if kind == S_IFDIR {
-                try readFolder(prefix + name, depth: depth + 1)
-            } else if name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
-                // Opening a pipe would wait for somebody to write to it.
-                guard kind == S_IFREG else {
-                    throw Problem(path: prefix + name, message: "neither a file nor a folder")
-                }
-                try readFile(prefix + name)
-            }
+            try readEntry(prefix + name, depth: depth)
         }
+    }
+
+    /// A file of a folder that cannot be read is a finding like others: nobody named it, and the
+    /// rest of the folder is looked at all the same.
+    private mutating func readEntry(_ path: String, depth: Int) throws(Problem) {
+        let isPolicy = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
+        do throws(Problem) {
+            let kind = try Self.status(path).st_mode & S_IFMT
+            if kind == S_IFDIR { return try readFolder(path, depth: depth + 1) }
+            guard isPolicy else { return }
+            // Opening a pipe would wait for somebody to write to it.
+            guard kind == S_IFREG else {
+                throw Problem(path: path, message: "neither a file nor a folder")
+            }
+            try readFile(path)
+        } catch  where isPolicy && error.path == path {
+            files.append(PolicyLoader.File(path: path, fault: error.message))
+        }
+    }
+
+    /// What is said, by every command, where there is nothing to work on.
+    static func nothing(in paths: [String]) -> String {
+        "there are no policies in \(paths.joined(separator: ", "))"
     }
 
     private mutating func readFile(_ path: String) throws(Problem) {

@@ -53,8 +53,8 @@ struct Command {
             }
             let width = names.map(\.count).max() ?? 0
             for (option, name) in zip(options, names) {
-                text +=
-                    "  \(name)\(String(repeating: " ", count: width - name.count))  \(option.help)\n"
+                let lines = Layout.beside("  " + Figures.left(name, width) + "  ", option.help)
+                text += lines.joined(separator: "\n") + "\n"
             }
         }
         if !discussion.isEmpty { text += "\n\(discussion)\n" }
@@ -73,6 +73,8 @@ struct UsageError: Error {
 struct Arguments {
     private(set) var positional: [String] = []
     private var values: [String: [String]] = [:]
+    /// The options that stand on the command line, and are not taken from the environment.
+    private var given: Set<String> = []
 
     /// Reads the words after a command's name. Options not given are taken from the environment.
     init(_ words: [String], for command: Command) throws(UsageError) {
@@ -101,6 +103,7 @@ struct Arguments {
         if command.positional.isEmpty, let extra = positional.first {
             throw UsageError("`\(extra)` is not expected here")
         }
+        given = Set(values.keys)
         for option in command.options where values[option.name] == nil {
             if let text = getenv(option.variable) {
                 values[option.name] = [String(cString: text)]
@@ -122,6 +125,12 @@ struct Arguments {
     /// The value of an option; the last, if it is given several times.
     subscript(name: String) -> String? { values[name]?.last }
 
+    /// The files and folders that are named, else the folder that is looked into by default.
+    var paths: [String] { positional.isEmpty ? ["Policies"] : positional }
+
+    /// Whether an option stands on the command line itself.
+    func isGiven(_ name: String) -> Bool { given.contains(name) }
+
     /// All values of an option.
     func all(_ name: String) -> [String] { values[name] ?? [] }
 
@@ -136,7 +145,8 @@ struct Arguments {
         guard let text = self[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw UsageError(
-                "--\(name) needs a number from \(range.lowerBound) to \(range.upperBound), not `\(text)`"
+                "--\(name) needs a whole number from \(range.lowerBound) to \(range.upperBound), "
+                    + "not `\(text)`"
             )
         }
         return number

@@ -36,11 +36,16 @@ enum CommandTable {
             words.starts(with: command.name.split(separator: " ").map(String.init))
         }
         guard let command = found.max(by: { $0.name.count < $1.name.count }) else {
-            return unknown(words)
+            let group = commands.filter { $0.name.hasPrefix(first + " ") }
+            guard !group.isEmpty, words.count > 1, words[1] == "help" || isHelp(words[1]) else {
+                return unknown(words, of: group)
+            }
+            Terminal.print(overview(of: first, group))
+            return ExitStatus.fine
         }
         let rest = Array(words.dropFirst(command.name.split(separator: " ").count))
-        if rest.contains("--help") || rest.contains("-h") {
-            Terminal.print(command.help)
+        if rest.contains(where: isHelp) {
+            Terminal.print(prose: command.help)
             return ExitStatus.fine
         }
         return run(command, rest)
@@ -59,35 +64,49 @@ enum CommandTable {
         }
     }
 
-    private static func unknown(_ words: [String]) -> Int32 {
-        let below = commands.filter { $0.name.hasPrefix(words[0] + " ") }
-        if below.isEmpty {
+    private static func isHelp(_ word: String) -> Bool { word == "--help" || word == "-h" }
+
+    private static func unknown(_ words: [String], of group: [Command]) -> Int32 {
+        if group.isEmpty {
             Terminal.say("discern: there is no command `\(words[0])`; `discern help` lists them")
         } else {
-            Terminal.say("discern \(words[0]): which of these?")
-            for command in below { Terminal.say("  \(command.name)  \(command.summary)") }
+            Terminal.say(
+                words.count > 1
+                    ? "discern \(words[0]): there is no command `\(words[1])`; there are"
+                    : "discern \(words[0]): which of these?")
+            Terminal.say(list(group))
         }
         return ExitStatus.usage
     }
 
+    private static func list(_ commands: [Command]) -> String {
+        Layout.table(commands.map { [$0.name, $0.summary] }).joined(separator: "\n")
+    }
+
+    private static func overview(of group: String, _ commands: [Command]) -> String {
+        """
+        usage: discern \(group) COMMAND [options] [arguments]
+
+        commands:
+        \(list(commands))
+
+        `discern \(group) COMMAND --help` tells what a command takes.
+        """
+    }
+
     private static var overview: String {
-        let width = commands.map(\.name.count).max() ?? 0
-        let lines = commands.map { command in
-            "  \(command.name)\(String(repeating: " ", count: width - command.name.count))  "
-                + command.summary
-        }
-        return """
-            discern decides how much to interrupt a person.
+        """
+        discern decides how much to interrupt a person.
 
-            usage: discern COMMAND [options] [arguments]
+        usage: discern COMMAND [options] [arguments]
 
-            commands:
-            \(lines.joined(separator: "\n"))
+        commands:
+        \(list(commands))
 
-            `discern COMMAND --help` tells what a command takes.
-            Exit status: 0 fine, 1 failure, 2 usage, 3 policies invalid, 4 tests failed,
-            5 nothing tested or below the threshold, 6 audit log broken.
-            """
+        `discern COMMAND --help` tells what a command takes.
+        Exit status: 0 fine, 1 failure, 2 usage, 3 policies invalid, 4 tests failed,
+        5 nothing tested or below the threshold, 6 audit log broken.
+        """
     }
 }
 

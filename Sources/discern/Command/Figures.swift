@@ -13,6 +13,11 @@ enum Figures {
         return (number < 0 ? "-" : "") + text
     }
 
+    /// So many of something: `1 file`, `1,234 files`.
+    static func counted(_ number: some BinaryInteger, _ noun: String) -> String {
+        grouped(number) + " " + noun + (number == 1 ? "" : "s")
+    }
+
     /// A number with one digit after the point.
     static func tenths(_ number: Double) -> String {
         let tenths = (number.magnitude * 10).rounded()

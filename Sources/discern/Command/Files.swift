@@ -19,11 +19,9 @@ enum Files {
     }
 
     /// Writes a file anew.
-    static func write(_ text: String, to path: String) throws(UsageError) {
+    static func write(_ text: String, to path: String) throws(Fault) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw UsageError("\(path): \(String(cString: strerror(errno)))")
-        }
+        guard descriptor >= 0 else { throw fault(path) }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
         var offset = 0
@@ -32,11 +30,31 @@ enum Files {
                 Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw UsageError("\(path): \(String(cString: strerror(errno)))")
-            }
+            guard count > 0 else { throw fault(path) }
             offset += count
         }
+    }
+
+    /// Refuses a path that nothing can be written to, before the work whose result it is for.
+    static func requireWritable(_ path: String) throws(Fault) {
+        if isFolder(path) {
+            throw Fault(description: "\(path): \(String(cString: strerror(EISDIR)))")
+        }
+        guard access(path, F_OK) != 0 else {
+            guard access(path, W_OK) == 0 else { throw fault(path) }
+            return
+        }
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard access(folder, W_OK | X_OK) == 0 else { throw fault(path) }
+        // A file below a file.
+        guard isFolder(folder) else {
+            throw Fault(description: "\(path): \(String(cString: strerror(ENOTDIR)))")
+        }
+    }
+
+    private static func fault(_ path: String) -> Fault {
+        Fault(description: "\(path): \(String(cString: strerror(errno)))")
     }
 
     static func isFolder(_ path: String) -> Bool {

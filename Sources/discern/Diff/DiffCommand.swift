@@ -21,7 +21,8 @@ enum DiffCommand {
                 .value("examples", nil, "N", "how many changed decisions to name (5)"),
             ],
             discussion: """
-                OLD and NEW are files, folders, or name@version as `discern activate` takes them.
+                OLD and NEW are files, folders, or name@version as `discern policies activate`
+                takes them.
                 Folders are compared policy by policy, model by model, of each name the newest
                 version. Reported is what is done differently: rules, conditions, outputs,
                 thresholds, windows, attributes, limits. Layout, comments, the order of keys, and
@@ -56,6 +57,11 @@ enum DiffCommand {
         var result = SetComparison(old.entries, new.entries, old.set.models, new.set.models)
         if arguments["stream"] != nil || arguments["data"] != nil {
             try judge(&result, old.set, new.set, arguments)
+        } else if let name = ["app", "environment", "since", "until", "examples"]
+            .first(where: arguments.isGiven)
+        {
+            throw UsageError(
+                "--\(name) is about recorded evaluations: name them with --data or --stream")
         }
         Terminal.print(format == "json" ? DiffText.json(result).text : DiffText.pretty(result))
         return ExitStatus.fine

@@ -36,11 +36,12 @@ enum DiffText {
         var head = "  \(sign(change.kind)) \(change.part)\(name)\(field)"
         if let relation = change.relation { head += " (\(words(relation)))" }
         if let old = change.old, old == change.new {
-            return [head + ", by a variable that it reads", "        \(old)"]
+            return Layout.wrapIfLong(head + ", by a variable that it reads")
+                + Layout.beside("        ", old)
         }
-        var lines = [head]
-        if let old = change.old { lines.append("      - \(old)") }
-        if let new = change.new { lines.append("      + \(new)") }
+        var lines = Layout.wrapIfLong(head)
+        if let old = change.old { lines += Layout.beside("      - ", old) }
+        if let new = change.new { lines += Layout.beside("      + ", new) }
         return lines
     }
 
@@ -62,21 +63,20 @@ enum DiffText {
     }
 
     private static func lines(_ decisions: DecisionComparison) -> [String] {
-        var lines = [
+        var lines = Layout.wrapIfLong(
             "  decisions: \(Figures.grouped(decisions.changed)) of "
                 + "\(Figures.grouped(decisions.evaluations)) differ"
                 + (decisions.otherReasons > 0
                     ? ", \(Figures.grouped(decisions.otherReasons)) more have other reasons" : "")
                 + (decisions.unjudged > 0
-                    ? ", \(Figures.grouped(decisions.unjudged)) only one of them could judge" : "")
-        ]
+                    ? ", \(Figures.grouped(decisions.unjudged)) only one of them could judge" : ""))
         for (move, count) in decisions.moves.sorted(by: { $0.key < $1.key }) {
             lines.append("    \(Figures.right(Figures.grouped(count), 9))  \(move)")
         }
         for example in decisions.examples {
             lines.append("    \(example.evaluation)  \(example.at.rfc3339)")
-            lines.append("      - \(text(example.old))")
-            lines.append("      + \(text(example.new))")
+            lines += Layout.beside("      - ", text(example.old))
+            lines += Layout.beside("      + ", text(example.new))
         }
         return lines
     }

@@ -1,5 +1,6 @@
 import CEL
 import Engine
+import Glibc
 import JSON
 import Policies
 import Time
@@ -10,7 +11,7 @@ enum EvalCommand {
     static var command: Command {
         Command(
             name: "eval", summary: "Show what a policy makes of one input, rule by rule.",
-            positional: "PATH…",
+            positional: "[PATH…]",
             options: [
                 .value("policy", nil, "NAME", "which policy, if the paths hold several"),
                 .value(
@@ -43,7 +44,7 @@ enum EvalCommand {
     }
 
     private static func run(_ arguments: Arguments) throws -> Int32 {
-        let paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
+        let paths = arguments.paths
         let format = arguments["format"] ?? "pretty"
         guard ["pretty", "json"].contains(format) else {
             throw UsageError("--format is pretty or json, not `\(format)`")
@@ -97,8 +98,12 @@ enum EvalCommand {
             windows = try trial.windows(of: test, record)
         } catch {
             let lacking = EvalInput.lacking(input, policy)
+            // Here the input is JSON, and a pointer says where in it.
+            let place = error.field.map { "\($0): " } ?? ""
+            var refusal = error
+            refusal.field = nil
             throw UsageError(
-                "the input is refused: \(CommandRefused(refusal: error))"
+                "the input is refused: \(place)\(CommandRefused(refusal: refusal))"
                     + (lacking.isEmpty ? "" : "; it lacks " + lacking.joined(separator: ", ")))
         }
         let trace = trial.trace(of: record)
@@ -145,9 +150,9 @@ enum EvalCommand {
             Terminal.say(TraceText.lines(trace).joined(separator: "\n"))
         }
         guard case .failure(let failure) = outcome else { return ExitStatus.fine }
-        // The text ends its last line itself.
-        let rendered = policy.rendered(failure, colour: Terminal.hasColour).dropLast()
-        Terminal.say("the policy failed:\n" + rendered)
+        let rendered = policy.rendered(
+            failure, colour: Terminal.hasColour, columns: Terminal.columns(of: STDERR_FILENO))
+        Terminal.write("the policy failed:\n" + rendered, to: STDERR_FILENO)
         return ExitStatus.failure
     }
 

@@ -18,9 +18,9 @@ enum TraceText {
         _ rule: PolicyTrace.Rule, indent: Int, isDetailed: Bool
     ) -> [String] {
         let space = String(repeating: " ", count: indent + rule.depth * 2)
-        var head = space + Figures.left(word(rule.verdict), 14) + rule.name
-        if rule.isShadow { head += "  (shadow: never acts)" }
-        var lines = Layout.wrapIfLong(head)
+        var lines = Layout.beside(
+            space + Figures.left(word(rule.verdict), 14),
+            rule.name + (rule.isShadow ? "  (shadow: never acts)" : ""))
         let inner = space + "    "
         if let cause = rule.cause { lines += Layout.beside(inner, "because " + cause) }
         if !rule.missing.isEmpty {
@@ -48,11 +48,11 @@ enum TraceText {
     }
 
     private static func tree(_ node: PolicyTrace.Node, _ indent: String) -> [String] {
-        guard node.isEvaluated else { return Layout.row(indent + node.text, "not evaluated") }
+        guard node.isEvaluated else { return Layout.row(indent, node.text, "not evaluated") }
         var value = summary(node.values)
         if node.isError { value = "error: " + value }
         if node.isShownBefore { value += "  (see above)" }
-        var lines = Layout.row(indent + node.text, value)
+        var lines = Layout.row(indent, node.text, value)
         let inner = String(repeating: " ", count: indent.count + 2)
         for child in node.children { lines += tree(child, inner) }
         return lines

@@ -9,7 +9,7 @@ enum FormatCommand {
             name: "fmt", summary: "Lay out policies, models and tests.", positional: "PATH…",
             options: [
                 .flag("check", nil, "write nothing, list files that would change, and exit with 3"),
-                .flag("diff", nil, "write nothing, print what would change"),
+                .flag("diff", nil, "write nothing, print what would change; with --check as well"),
             ],
             discussion: """
                 Indentation by two, one blank line at most, one blank inside of `{a: 1, b: [c]}`
@@ -38,7 +38,7 @@ enum FormatCommand {
         if arguments.positional == ["-"] { return try standardInput(arguments) }
         let found = try PolicyFiles.read(arguments.positional, withCompanions: false).get()
         guard !found.files.isEmpty else {
-            throw UsageError("no policy files in \(arguments.positional.joined(separator: ", "))")
+            throw UsageError(PolicyFiles.nothing(in: arguments.positional))
         }
         let onlyLooks = arguments.has("check") || arguments.has("diff")
         var changed = 0
@@ -52,15 +52,16 @@ enum FormatCommand {
             changed += 1
             if arguments.has("diff") {
                 Terminal.write(LineDiff.unified(file.bytes, result, path: file.path), to: 1)
+            } else if arguments.has("check") {
+                Terminal.print(file.path)
             }
-            if arguments.has("check") { Terminal.print(file.path) }
             if !onlyLooks {
                 try Files.replace(file.path, with: result)
                 Terminal.print(file.path)
             }
         }
         Terminal.say(
-            "\(found.files.count) files, \(changed) \(onlyLooks ? "to lay out" : "laid out")"
+            "\(Figures.counted(found.files.count, "file")), \(changed) \(onlyLooks ? "to lay out" : "laid out")"
                 + (refused > 0 ? ", \(refused) left as they are" : ""))
         let isWanting = arguments.has("check") && changed > 0
         return refused > 0 || isWanting ? ExitStatus.invalidPolicies : ExitStatus.fine
@@ -84,6 +85,10 @@ enum FormatCommand {
 
     /// The file's new content; nil, and said why, where it stays as it is.
     private static func format(_ file: PolicyLoader.File) -> [UInt8]? {
+        if let fault = file.fault {
+            Terminal.say("\(file.path): left as it is: \(fault)")
+            return nil
+        }
         do throws(FileFormatter.Refusal) {
             let result = try FileFormatter.format(file)
             let lines = FileFormatter.commentedExpressions(file)
@@ -120,8 +125,7 @@ enum FormatCommand {
             let result = environment.compile(text)
             let errors = result.diagnostics.filter { $0.severity == .error }
             guard errors.isEmpty else {
-                let source = SourceText(Array(text.utf8), name: "<expression>")
-                for error in errors { Terminal.say(String(source.render(error).dropLast())) }
+                CELCommands.show(errors, of: text)
                 return ExitStatus.invalidPolicies
             }
             let formatted = result.ast.formatted()

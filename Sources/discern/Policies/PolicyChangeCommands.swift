@@ -34,14 +34,17 @@ enum PolicyChangeCommands {
                 Each can be overridden by its name (--allow noShadow), which the ledger records.
                 The tests are those that the running server loaded with the folder, or, where none
                 runs, those in --policies. --shadow asks no guard, since nothing acts.
-                Exit status: 0 it acts, 4 a test of it fails, 5 another guard refuses.
+                What acts already is said to do so, and nothing is recorded.
+                Exit status: 0 it acts, 1 there is no such version, 2 usage, 4 a test of it fails,
+                5 another guard refuses.
                 """,
             run: activate)
     }
 
     private static func activate(_ arguments: Arguments) throws -> Int32 {
         let (name, version) = try PolicyName.reference(arguments)
-        let change = try Change(arguments)
+        let change = try ActingChangeRequest(arguments)
+        try refuseFolder(arguments)
         let allow = try arguments.all("allow").flatMap { $0.split(separator: ",") }.map { text in
             guard let name = PolicyGuard(rawValue: String(text)) else {
                 throw UsageError(
@@ -54,8 +57,16 @@ enum PolicyChangeCommands {
         body["version"] = .int(version)
         if isShadow { body["shadow"] = true }
         if !allow.isEmpty { body["allow"] = .array(allow.map { .string($0.rawValue) }) }
+        let acting = try PolicyListCommands.policies(arguments)
+        if let since = change.already(name, version, isShadow: isShadow, in: acting) {
+            Terminal.print(
+                prose:
+                    "\(name)@\(version) already \(isShadow ? "runs in shadow" : "acts") since \(since) "
+                    + "for \(change.place); nothing was recorded")
+            return ExitStatus.fine
+        }
         return try change.run(
-            arguments, path: "\(name)/activate", .object(body),
+            arguments, path: "\(name)/activate", .object(body), of: "\(name)@\(version)",
             command: { engine in
                 let reference = "\(name)@\(version)"
                 let candidate = engine.directory.catalog.policy(named: reference)
@@ -99,13 +110,13 @@ enum PolicyChangeCommands {
         ) { arguments in
             let policy = try PolicyName.only(arguments)
             let parts = policy.split(separator: "@")
-            let change = try Change(arguments)
+            let change = try ActingChangeRequest(arguments)
             var body = change.body
             if parts.count > 1 { body["version"] = .int(try PolicyName.reference(arguments).1) }
             if arguments.has("shadow") { body["shadow"] = true }
             let isShadow = arguments.has("shadow")
             return try change.run(
-                arguments, path: "\(parts[0])/deactivate", .object(body),
+                arguments, path: "\(parts[0])/deactivate", .object(body), of: policy,
                 command: { _ in
                     .deactivate(policy: policy, isShadow: isShadow, reason: change.reason)
                 },
@@ -127,9 +138,9 @@ enum PolicyChangeCommands {
             guard !name.contains("@") else {
                 throw UsageError("the version follows from the history: name the policy alone")
             }
-            let change = try Change(arguments)
+            let change = try ActingChangeRequest(arguments)
             return try change.run(
-                arguments, path: "\(name)/rollback", .object(change.body),
+                arguments, path: "\(name)/rollback", .object(change.body), of: name,
                 command: { _ in .rollBack(policy: name, reason: change.reason) },
                 told: { changes($0, change.place, "back to the common one") })
         }
@@ -156,7 +167,18 @@ enum PolicyChangeCommands {
             run: reload)
     }
 
+    /// A running server reads the folder that it was started with.
+    private static func refuseFolder(_ arguments: Arguments) throws {
+        guard arguments.isGiven("policies"),
+            try RunningServer.find(data: DataAccess.folder(arguments)) != nil
+        else { return }
+        throw UsageError(
+            "--policies is for where no server runs: one runs on \(DataAccess.folder(arguments)) "
+                + "and reads the folder it was started with")
+    }
+
     private static func reload(_ arguments: Arguments) throws -> Int32 {
+        try refuseFolder(arguments)
         do {
             let (added, activated) = try DataAccess.change(
                 arguments,
@@ -177,8 +199,8 @@ enum PolicyChangeCommands {
                     guard case .loaded(let added, let activated) = answer else { return ("", "") }
                     return (added.joined(separator: ", "), activated.joined(separator: ", "))
                 })
-            Terminal.print("added: \(added.isEmpty ? "nothing" : added)")
-            if !activated.isEmpty { Terminal.print("acting: \(activated)") }
+            Terminal.print(prose: "added: \(added.isEmpty ? "nothing" : added)")
+            if !activated.isEmpty { Terminal.print(prose: "acting: \(activated)") }
             return ExitStatus.fine
         } catch let failure as ServerClient.Failure where failure.isAboutPolicies {
             Terminal.say(failure.description)
@@ -187,120 +209,5 @@ enum PolicyChangeCommands {
             Terminal.say(refused.description)
             return ExitStatus.invalidPolicies
         }
-    }
-}
-
-/// A change of what acts: for whom, and why.
-private struct Change {
-    var reason: String
-    var tenant: Tenant?
-
-    init(_ arguments: Arguments) throws {
-        guard let reason = arguments["reason"], reason.contains(where: { !$0.isWhitespace }) else {
-            throw UsageError("--reason is needed: it is recorded with the change")
-        }
-        guard reason.utf8.count <= 500 else { throw UsageError("--reason: at most 500 bytes") }
-        self.reason = reason
-        guard let app = arguments["app"] else {
-            guard arguments["environment"] == nil else {
-                throw UsageError("--environment is one of an app: name it with --app")
-            }
-            return
-        }
-        guard let environment = arguments["environment"].flatMap(DataEnvironment.init(rawValue:))
-        else { throw UsageError("--app needs --environment sandbox or production") }
-        tenant = Tenant(app: app, environment: environment)
-    }
-
-    var place: String {
-        tenant.map { "\($0.app)/\($0.environment.rawValue)" } ?? "all apps"
-    }
-
-    var body: JSONObject {
-        var body: JSONObject = ["reason": .string(reason)]
-        body["app"] = tenant.map { .string($0.app) }
-        body["environment"] = tenant.map { .string($0.environment.rawValue) }
-        return body
-    }
-
-    /// Makes the change and tells of it; the status says which guard refused.
-    func run(
-        _ arguments: Arguments, path: String, _ body: JSONValue,
-        command: (Engine) throws -> AdministrationCommand, told: (JSONValue) -> String
-    ) throws -> Int32 {
-        do {
-            let answer = try DataAccess.change(
-                arguments, server: { try $0.post("/v1/policies/" + path, body) },
-                engine: { engine in
-                    if let app = tenant?.app, engine.directory.registry.apps[app] == nil {
-                        throw CommandRefused(
-                            refusal: Refusal(
-                                .notFound, "There is no such app.", field: "/app",
-                                value: .string(app)))
-                    }
-                    return try DataAccess.administer(engine, try command(engine), for: tenant)
-                        .policyAnswer
-                })
-            Terminal.print(told(answer))
-            return ExitStatus.fine
-        } catch let failure as ServerClient.Failure where !failure.guards.isEmpty {
-            return refused(failure.description, failure.guards)
-        } catch let refused as CommandRefused where refused.refusal.code == .policyGuarded {
-            return self.refused(
-                refused.description,
-                refused.refusal.allowed.compactMap(\.stringValue))
-        }
-    }
-
-    private func refused(_ text: String, _ guards: [String]) -> Int32 {
-        Terminal.say(text)
-        return guards.contains(PolicyGuard.failingTests.rawValue)
-            ? ExitStatus.testsFailed : ExitStatus.nothingTested
-    }
-}
-
-extension AdministrationAnswer {
-    /// What the server would have answered.
-    fileprivate var policyAnswer: JSONValue {
-        switch self {
-        case .activated(let record): record.answer
-        case .deactivated(let record): record.answer
-        case .rolledBack(let record): record.answer
-        case .done, .loaded: .null
-        }
-    }
-}
-
-/// A policy on the command line.
-enum PolicyName {
-    /// The one policy that is named.
-    static func only(_ arguments: Arguments) throws -> String {
-        guard arguments.positional.count == 1 else { throw UsageError("name one policy") }
-        let name = arguments.positional[0]
-        try check(name)
-        return name
-    }
-
-    /// Names of policies are plain; so is what becomes a part of a path.
-    static func check(_ name: String) throws(UsageError) {
-        let isPlain = name.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x40, 0x5F: true
-            default: false
-            }
-        }
-        guard isPlain, !name.isEmpty, !name.hasPrefix("@") else {
-            throw UsageError("`\(name)` is no policy's name")
-        }
-    }
-
-    /// The one `name@version` that is named.
-    static func reference(_ arguments: Arguments) throws -> (name: String, version: Int64) {
-        let text = try only(arguments)
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count == 2, let version = Int64(parts[1]), version > 0 else {
-            throw UsageError("name a version: NAME@VERSION, not `\(text)`")
-        }
-        return (String(parts[0]), version)
     }
 }

@@ -16,7 +16,8 @@ enum PolicyCompareCommand {
                 Nothing is judged again, nothing is changed, and a server may go on running.
                 `newly held` was let through and would have had its friction raised; labels say what
                 of it was fraud. What was held has no true outcome, so no rate is made of it.
-                Exit status: 0 compared, 5 nothing ran in shadow.
+                Exit status: 0 compared, 1 the data cannot be read, 2 usage, or that policy did not
+                run in shadow, 5 nothing ran in shadow.
                 """,
             run: run)
     }
@@ -29,7 +30,31 @@ enum PolicyCompareCommand {
         let stream = try RecordedStream(arguments)
         let options = try Backtest.Options(
             arguments, stream, kinds: [.evaluation, .donation])
-        let comparison = ShadowComparison(of: arguments["policy"], options)
+        let policy = arguments["policy"]
+        let (reports, reviews) = try compare(policy, stream, options)
+        if let policy, reports.isEmpty, reviews.isEmpty {
+            try requireShadow(policy, stream, options, arguments)
+        }
+        if format == "json" {
+            Terminal.print(PolicyCompareText.json(reports, reviews, options.tenant).text)
+        } else {
+            let texts =
+                reports.map {
+                    PolicyCompareText.pretty($0, options.tenant, mature: arguments["mature"])
+                }
+                + reviews.map { PolicyCompareText.pretty($0, options.tenant) }
+            if !texts.isEmpty { Terminal.print(texts.joined(separator: "\n\n")) }
+        }
+        guard reports.isEmpty, reviews.isEmpty else { return ExitStatus.fine }
+        Terminal.say(
+            "discern policies compare: nothing ran in shadow in the period; "
+                + "`discern policies activate NAME@VERSION --shadow` lets a policy do so")
+        return ExitStatus.nothingTested
+    }
+    private static func compare(
+        _ policy: String?, _ stream: RecordedStream, _ options: Backtest.Options
+    ) throws -> ([ShadowReport], [ReviewShadowReport]) {
+        let comparison = ShadowComparison(of: policy, options)
         let progress = Progress("comparing")
         var taken = 0
         try stream.each(of: options.tenant, readsShadows: true) { entry in
@@ -42,20 +67,21 @@ enum PolicyCompareCommand {
             if taken & 0xFFF == 0 { progress.show("\(Figures.grouped(taken)) entries") }
         }
         progress.end()
-        let reports = comparison.finish()
-        let reviews = comparison.finishReviews()
-        if format == "json" {
-            Terminal.print(PolicyCompareText.json(reports, reviews, options.tenant).text)
-        } else {
-            let texts =
-                reports.map { PolicyCompareText.pretty($0, options.tenant) }
-                + reviews.map { PolicyCompareText.pretty($0, options.tenant) }
-            if !texts.isEmpty { Terminal.print(texts.joined(separator: "\n\n")) }
+        return (comparison.finish(), comparison.finishReviews())
+    }
+
+    /// Says what there is instead of a policy that did not run in shadow.
+    private static func requireShadow(
+        _ policy: String, _ stream: RecordedStream, _ options: Backtest.Options,
+        _ arguments: Arguments
+    ) throws {
+        let (reports, reviews) = try compare(nil, stream, options)
+        let names = Set(reports.map(\.source.policy.text) + reviews.map(\.policy.text))
+        guard names.isEmpty else {
+            throw UsageError(
+                "`\(policy)` did not run in shadow in the period; there are "
+                    + names.sorted().joined(separator: ", "))
         }
-        guard reports.isEmpty, reviews.isEmpty else { return ExitStatus.fine }
-        Terminal.say(
-            "discern policies compare: nothing ran in shadow in the period; "
-                + "`discern policies activate NAME@VERSION --shadow` lets a policy do so")
-        return ExitStatus.nothingTested
+        if case .folder = stream { try PolicyName.requireKnown(policy, arguments) }
     }
 }

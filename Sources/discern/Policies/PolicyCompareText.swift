@@ -5,17 +5,19 @@ import Time
 
 /// A comparison of what acted with what ran in shadow, as people and programs read it.
 enum PolicyCompareText {
-    static func pretty(_ report: ShadowReport, _ tenant: Tenant) -> String {
+    static func pretty(_ report: ShadowReport, _ tenant: Tenant, mature: String?) -> String {
         let beside = names(report.actingPolicies)
         let name = report.source.policy.text
-        var lines = [
+        var lines = Layout.wrapIfLong(
             report.source.isWhole
-                ? "\(name) in shadow beside \(beside)" : "\(name) with its shadow rules",
-            "\(Figures.grouped(report.evaluations)) recorded evaluations of "
+                ? "\(name) in shadow beside \(beside)" : "\(name) with its shadow rules")
+        lines += [
+            "\(Figures.counted(report.evaluations, "recorded evaluation")) of "
                 + "\(tenant.app)/\(tenant.environment.rawValue)",
             "from \(report.first?.rfc3339 ?? "-") to \(report.last?.rfc3339 ?? "-")", "",
         ]
-        lines += table(report) + [""] + BacktestText.labels(report.rows, total: report.rows.total)
+        lines += table(report) + [""]
+        lines += BacktestText.labels(report.rows, total: report.rows.total, mature: mature)
         lines += [
             "",
             "outputs             \(Figures.grouped(report.otherOutput)) differ in friction, steps, "
@@ -37,9 +39,10 @@ enum PolicyCompareText {
                 + Figures.right(Figures.grouped(held), 12)
         }
         let rate = report.newlyAskedRate
-        var lines = [
-            "\(report.policy.text) in shadow beside \(names(report.actingPolicies))",
-            "\(Figures.grouped(report.donations)) recorded donations of "
+        var lines = Layout.wrapIfLong(
+            "\(report.policy.text) in shadow beside \(names(report.actingPolicies))")
+        lines += [
+            "\(Figures.counted(report.donations, "recorded donation")) of "
                 + "\(tenant.app)/\(tenant.environment.rawValue)",
             "from \(report.first?.rfc3339 ?? "-") to \(report.last?.rfc3339 ?? "-")", "",
             Figures.left("prompt", 22) + "  in shadow",

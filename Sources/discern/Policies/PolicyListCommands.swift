@@ -17,15 +17,19 @@ enum PolicyListCommands {
                 A candidate is a version that was loaded: it can act, but need not.
                 """
         ) { arguments in
-            let answer = try DataAccess.read(
-                arguments, server: { try $0.get("/v1/policies") },
-                engine: { $0.directory.policiesAnswer(for: nil) })
-            try show(answer, arguments) { answer in
+            try show(try policies(arguments), arguments) { answer in
                 ["acting"] + table(answer["acting"], acting) + ["", "candidates"]
                     + table(answer["candidates"], candidate)
             }
             return ExitStatus.fine
         }
+    }
+
+    /// Candidates, and what acts where.
+    static func policies(_ arguments: Arguments) throws -> JSONValue {
+        try DataAccess.read(
+            arguments, server: { try $0.get("/v1/policies") },
+            engine: { $0.directory.policiesAnswer(for: nil) })
     }
 
     static var history: Command {
@@ -37,13 +41,19 @@ enum PolicyListCommands {
                 DataAccess.option,
             ],
             discussion: """
-                Each line is an entry of the ledger, with its number: `discern audit list` has
-                the whole of it.
+                NAME is of a policy, in all its versions. Each line is an entry of the ledger,
+                with its number: `discern audit list` has the whole of it.
+                Exit status: 0 listed, 1 the data cannot be read, 2 usage, or no such policy.
                 """
         ) { arguments in
             guard arguments.positional.count <= 1 else { throw UsageError("name one policy") }
             let name = arguments.positional.first
-            if let name { try PolicyName.check(name) }
+            if let name {
+                try PolicyName.check(name)
+                guard !name.contains("@") else {
+                    throw UsageError("the history is of all versions: name the policy alone")
+                }
+            }
             let limit = try arguments.number("limit", in: 1...1_000) ?? 100
             let answer = try DataAccess.read(
                 arguments,
@@ -52,6 +62,9 @@ enum PolicyListCommands {
                         "/v1/policies/history?limit=\(limit)" + (name.map { "&name=\($0)" } ?? ""))
                 },
                 engine: { $0.directory.historyAnswer(for: nil, name: name, limit: limit) })
+            if let name, answer["changes"]?.arrayValue?.isEmpty ?? true {
+                try PolicyName.requireKnown(name, arguments)
+            }
             try show(answer, arguments) { table($0["changes"], change) }
             return ExitStatus.fine
         }
@@ -116,23 +129,8 @@ enum PolicyListCommands {
         row[name]?.stringValue ?? ""
     }
 
-    /// Rows in columns as wide as they need to be.
     private static func table(_ rows: JSONValue?, _ columns: (JSONValue) -> [String]) -> [String] {
         let cells = (rows?.arrayValue ?? []).map(columns)
-        guard let count = cells.first?.count else { return ["  none"] }
-        let widths = (0..<count).map { column in cells.map { $0[column].count }.max() ?? 0 }
-        return cells.map { row in
-            let text = zip(row, widths).map { Figures.left($0, $1) }.joined(separator: "  ")
-            return "  " + text.trimmedEnd
-        }
-    }
-}
-
-extension String {
-    /// Without spaces at the end.
-    fileprivate var trimmedEnd: String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
+        return cells.isEmpty ? ["  none"] : Layout.table(cells)
     }
 }

@@ -19,7 +19,7 @@ enum CoverageText {
     }
 
     private static func head(_ policy: PolicyCoverage) -> String {
-        "\(policy.policy), \(policy.tests) " + (policy.tests == 1 ? "test" : "tests")
+        "\(policy.policy), \(Figures.counted(policy.tests, "test"))"
     }
 
     private static func lines(_ part: PolicyCoverage.Part) -> [String] {

@@ -8,7 +8,7 @@ import Time
 enum TestCommand {
     static var command: Command {
         Command(
-            name: "test", summary: "Run the tests beside policies.", positional: "PATH…",
+            name: "test", summary: "Run the tests beside policies.", positional: "[PATH…]",
             options: [
                 .value(
                     "run", "r", "TEXT", "only tests whose `policy / section / name` contains it"),
@@ -39,8 +39,9 @@ enum TestCommand {
                   discern test Policies --coverage --threshold 95
                   discern test Policies -r payments --annotate
 
-                Exit status: 0 all passed, 3 a file is invalid, 4 a test failed, 5 no test ran or
-                too few branches were seen.
+                Without a PATH it is the folder Policies.
+                Exit status: 0 all passed, 1 a path that cannot be read or written, 2 usage, 3 a
+                file is invalid, 4 a test failed, 5 no test ran or too few branches were seen.
                 """,
             run: run)
     }
@@ -52,9 +53,10 @@ enum TestCommand {
     }
 
     private static func once(_ options: TestOptions) throws -> Int32 {
+        if let path = options.html { try Files.requireWritable(path) }
         let zones = SystemZones.load()
         let set: PolicySet
-        switch try PolicyFiles.load(options.paths, zones: zones) {
+        switch try PolicyFiles.load(options.paths, zones: zones, orNothing: true) {
         case .invalid(let report):
             Terminal.say(report)
             return ExitStatus.invalidPolicies
@@ -96,12 +98,12 @@ enum TestCommand {
     ) -> Int32 {
         if report.hasFailed { return ExitStatus.testsFailed }
         if report.results.isEmpty {
-            let places = options.paths.joined(separator: ", ")
             if let text = options.text, !set.tests.isEmpty {
                 Terminal.say("no test ran: none of `policy / section / name` contains `\(text)`")
             } else if set.policies.isEmpty {
-                Terminal.say("no test ran: there are no policies in \(places)")
+                Terminal.say("no test ran: \(PolicyFiles.nothing(in: options.paths))")
             } else {
+                let places = options.paths.joined(separator: ", ")
                 Terminal.say("no test ran: there are no tests beside the policies in \(places)")
             }
             return ExitStatus.nothingTested
@@ -133,7 +135,7 @@ struct TestOptions {
         guard ["pretty", "json", "junit"].contains(format) else {
             throw UsageError("--format is pretty, json or junit, not `\(format)`")
         }
-        paths = arguments.positional.isEmpty ? ["Policies"] : arguments.positional
+        paths = arguments.paths
         text = arguments["run"]
         annotates = arguments.has("annotate")
         html = arguments["coverage-html"]
@@ -160,17 +162,22 @@ extension PolicyFiles {
     }
 
     /// Reads and checks what lies below paths, with the models that are found in other places.
-    static func load(_ paths: [String], zones: ZoneDatabase, models: ModelPlaces? = nil) throws
-        -> Loaded
-    {
+    ///
+    /// - Parameter orNothing: whether having found no files is good enough.
+    static func load(
+        _ paths: [String], zones: ZoneDatabase, models: ModelPlaces? = nil, orNothing: Bool = false
+    ) throws -> Loaded {
         var found = try read(paths).get()
+        guard orNothing || !found.files.isEmpty else { throw UsageError(nothing(in: paths)) }
         var loader = PolicyLoader(zones: zones)
         if let models {
             try models.complete(&found)
             loader.modelHelp = models.help
         }
         let load = loader.load(found.files)
-        guard let set = load.set else { return .invalid(report: load.rendered(colour: false)) }
+        guard let set = load.set else {
+            return .invalid(report: load.rendered(columns: Terminal.columns(of: STDERR_FILENO)))
+        }
         return .loaded(set)
     }
 }

@@ -9,7 +9,7 @@ enum TestReport {
         let files = Dictionary(grouping: results, by: name).mapValues { Set($0.map(\.path)).count }
         for result in results where isVerbose || !result.failures.isEmpty {
             let mark = result.failures.isEmpty ? "ok  " : "FAIL"
-            lines.append("\(mark) \(name(result))")
+            lines += Layout.beside(mark + " ", name(result))
             if result.failures.isEmpty, files[name(result), default: 1] > 1 {
                 lines.append("     \(result.path):\(result.line)")
             }
