@@ -159,7 +159,8 @@ extension NoteSigner {
     /// A new key under a name; `nil` if the name cannot be one.
     public static func make(name: String) -> (signer: NoteSigner, text: String)? {
         let seed = Random.bytes(Ed25519.keyLength)
-        guard let key = Ed25519.PrivateKey(seed: seed), let signer = NoteSigner(name: name, key: key)
+        guard let key = Ed25519.PrivateKey(seed: seed),
+            let signer = NoteSigner(name: name, key: key)
         else { return nil }
         let verifier = signer.verifier
         return (

@@ -116,8 +116,12 @@ public enum ProofDocument: Sendable, Equatable {
         else { return nil }
         let notes = texts.compactMap { $0.stringValue.flatMap { SignedCheckpoint($0) } }
         guard notes.count == texts.count else { return nil }
-        func number(_ name: String) -> UInt64? { json[name]?.intValue.flatMap(UInt64.init(exactly:)) }
-        func digest(_ name: String) -> Digest? { json[name]?.stringValue.flatMap(Digest.init(hex:)) }
+        func number(_ name: String) -> UInt64? {
+            json[name]?.intValue.flatMap(UInt64.init(exactly:))
+        }
+        func digest(_ name: String) -> Digest? {
+            json[name]?.stringValue.flatMap(Digest.init(hex:))
+        }
         switch json["kind"]?.stringValue {
         case "inclusion":
             // An envelope holds no doubles, so its canonical bytes are those that were hashed.

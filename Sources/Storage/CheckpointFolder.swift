@@ -65,7 +65,8 @@ public struct CheckpointFolder: Sendable {
         var end: [UInt8] = [0, 0]
         let length = lseek(descriptor, 0, SEEK_END)
         let isWhole =
-            length == 0 || length >= 2 && pread(descriptor, &end, 2, length - 2) == 2
+            length == 0
+            || length >= 2 && pread(descriptor, &end, 2, length - 2) == 2
                 && end == [0x0A, 0x0A]
         let bytes = Array(((isWhole ? "" : "\n\n") + note + "\n").utf8)
         guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0
@@ -92,7 +93,10 @@ public struct CheckpointFolder: Sendable {
         var body: String?
         for block in blocks(of: text) {
             if block.hasPrefix("\u{2014} ") {
-                if let body, let note = SignedCheckpoint(body + "\n" + block) {
+                // No kind of signature that notes know is shorter.
+                if let body, let note = SignedCheckpoint(body + "\n" + block),
+                    note.note.signatures.allSatisfy({ $0.bytes.count >= Ed25519.signatureLength })
+                {
                     notes.append(note)
                 } else {
                     torn += 1

@@ -1,6 +1,6 @@
 import CSQLite
 import Engine
-import JSON
+import Glibc
 import Ledger
 import Time
 
@@ -84,7 +84,8 @@ public struct LedgerVerification: Sendable {
         settle()
         if let first = stretch.firstAt, first < at {
             throw LedgerFault(
-                sequence: Int64(clamping: size + 1), what: "its time lies before that of the entry before",
+                sequence: Int64(clamping: size + 1),
+                what: "its time lies before that of the entry before",
                 expected: "\(Instant(milliseconds: at)) or later",
                 found: "\(Instant(milliseconds: first))")
         }
@@ -194,7 +195,9 @@ extension VerifiedStretch {
             throw LedgerFault(sequence: expected, what: "it is missing")
         }
         let at = row.int(1)
-        if firstAt == nil { firstAt = at } else if at < lastAt {
+        if firstAt == nil {
+            firstAt = at
+        } else if at < lastAt {
             throw LedgerFault(
                 sequence: sequence, what: "its time lies before that of the entry before",
                 expected: "\(Instant(milliseconds: lastAt)) or later",
@@ -242,7 +245,12 @@ extension VerifiedStretch {
             sequence: row.int(0), at: Instant(milliseconds: row.int(1)), kind: row.text(2),
             app: row.text(3), environment: row.text(4),
             actor: String(decoding: envelope[start..<end], as: UTF8.self), payload: digest)
-        return expected.bytes.elementsEqual(envelope)
+        return expected.bytes.withUnsafeBytes { expected in
+            guard expected.count == envelope.count, let left = expected.baseAddress,
+                let right = envelope.baseAddress
+            else { return false }
+            return memcmp(left, right, envelope.count) == 0
+        }
     }
 
     /// Says what is wrong with an envelope; nothing if it is merely unusual.

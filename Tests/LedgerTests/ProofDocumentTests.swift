@@ -87,7 +87,8 @@ import Time
 
     @Test func whatIsChangedDoesNotHold() throws {
         let envelope = Self.sample.entries[4].envelopeBytes
-        guard case .inclusion(_, _, let size, let root, let path) = try Self.sample.inclusion(4, 300)
+        guard
+            case .inclusion(_, _, let size, let root, let path) = try Self.sample.inclusion(4, 300)
         else { return }
         // Another entry, or the same under another number.
         #expect(
@@ -102,7 +103,8 @@ import Time
         let text = String(
             decoding: try Self.sample.inclusion(4, 300).bytes(with: []), as: UTF8.self)
         for (old, new) in [
-            ("inclusion", "exclusion"), ("\"proof\":[\"", "\"proof\":[\"0"), ("\"size\"", "\"Size\""),
+            ("inclusion", "exclusion"), ("\"proof\":[\"", "\"proof\":[\"0"),
+            ("\"size\"", "\"Size\""),
             ("\"key-4\"", "\"key-5\""), ("\"checkpoints\":[", "\"checkpoints\":[\"x\""),
         ] {
             let changed = Array(text.replacingOccurrences(of: old, with: new).utf8)

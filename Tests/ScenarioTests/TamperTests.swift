@@ -116,7 +116,7 @@ extension Scenarios {
         @Test(arguments: [
             (
                 """
-                UPDATE entries SET payload = CAST(replace(CAST(payload AS TEXT), '"r40"', '"r41"') AS BLOB)
+                UPDATE entries SET payload = CAST(replace(CAST(payload AS TEXT), 'EUR', 'USD') AS BLOB)
                 WHERE sequence = 57
                 """, "entry 57: the digest is not that of salt and payload"
             ),
@@ -143,7 +143,10 @@ extension Scenarios {
                 """, "entry 57: `sequence` of its row is not that of its envelope"
             ),
             (
-                "UPDATE entries SET nodes = substr(nodes, 1, 32) || randomblob(32) WHERE sequence = 58",
+                """
+                UPDATE entries SET nodes = CAST(substr(nodes, 1, 32) || randomblob(32) AS BLOB)
+                WHERE sequence = 58
+                """,
                 "entry 58: the hash over 2 entries is not theirs"
             ),
             (
@@ -177,7 +180,8 @@ extension Scenarios {
             try Tampering(copy.data).run(
                 "DELETE FROM entries WHERE sequence > \(copy.size - 10)")
             try copy.expectFault(
-                "entry \(copy.size - 9): missing", "\(copy.size) entries", "\(copy.size - 10) entries")
+                "entry \(copy.size - 9): missing", "\(copy.size) entries",
+                "\(copy.size - 10) entries")
             try copy.expectRefusedStart(
                 "10 entries less", "expected  \(copy.size) entries",
                 "found     \(copy.size - 10) entries", copy.latest)

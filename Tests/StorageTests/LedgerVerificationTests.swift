@@ -81,7 +81,7 @@ import Time
     /// Changes by SQL, with the first place that must be named.
     @Test(arguments: [
         (
-            "UPDATE entries SET nodes = substr(nodes, 1, 32 * 14) || zeroblob(32) WHERE sequence = 16384",
+            "UPDATE entries SET nodes = CAST(substr(nodes, 1, 32 * 14) || randomblob(32) AS BLOB) WHERE sequence = 16384",
             16_384, "the hash over 16384 entries is not theirs"
         ),
         (
@@ -89,15 +89,17 @@ import Time
             "it has not the hashes that it completes"
         ),
         (
-            "UPDATE entries SET nodes = nodes || zeroblob(32) WHERE sequence = 16384", 16_384,
+            "UPDATE entries SET nodes = CAST(nodes || randomblob(32) AS BLOB) WHERE sequence = 16384",
+            16_384,
             "it has not the hashes that it completes"
         ),
         (
-            "UPDATE entries SET nodes = nodes || zeroblob(5) WHERE sequence = 16001", 16_001,
+            "UPDATE entries SET nodes = CAST(nodes || randomblob(5) AS BLOB) WHERE sequence = 16001",
+            16_001,
             "the hashes beside it are not whole"
         ),
         (
-            "UPDATE entries SET nodes = substr(nodes, 1, 32) || zeroblob(32) WHERE sequence = 9002",
+            "UPDATE entries SET nodes = CAST(substr(nodes, 1, 32) || randomblob(32) AS BLOB) WHERE sequence = 9002",
             9_002, "the hash over 2 entries is not theirs"
         ),
         (
@@ -110,10 +112,11 @@ import Time
         ("DELETE FROM entries WHERE sequence < 16384", 1, "it is missing"),
         ("UPDATE entries SET salt = zeroblob(16) WHERE sequence = 7", 7, "the digest is not"),
         ("UPDATE entries SET at = 0 WHERE sequence = 8193", 8_193, "time lies before"),
-        ("UPDATE entries SET at = at - 1 WHERE sequence = 12000", 12_000, "time lies before"),
+        ("UPDATE entries SET at = at - 1 WHERE sequence = 12001", 12_001, "time lies before"),
         ("UPDATE entries SET at = at + 1 WHERE sequence = 12000", 12_000, "`at` of its row"),
         (
-            "UPDATE entries SET envelope = envelope || ' ' WHERE sequence = 12000", 12_000,
+            "UPDATE entries SET envelope = CAST(envelope || ' ' AS BLOB) WHERE sequence = 12000",
+            12_000,
             "its envelope is not in canonical form"
         ),
         ("UPDATE entries SET envelope = x'7B' WHERE sequence = 12000", 12_000, "cannot be read"),

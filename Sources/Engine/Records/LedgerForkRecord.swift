@@ -62,7 +62,9 @@ public struct LedgerForkRecord: Record, Equatable {
     }
 
     private static func tree(_ reader: RecordReader) throws(CorruptEntry) -> Tree {
-        guard let root = Digest(hex: try reader.string("root")) else { throw reader.corrupt("root") }
+        guard let root = Digest(hex: try reader.string("root")) else {
+            throw reader.corrupt("root")
+        }
         return Tree(size: try reader.int("size"), root: root)
     }
 }

@@ -10,7 +10,8 @@ struct ProofRoutes {
 
     private static let size = Field.optional(
         "size", .integer(1...Int64.max),
-        "Against the root of so many entries; those of the latest checkpoint unless said otherwise.")
+        "Against the root of so many entries; those of the latest checkpoint unless said otherwise."
+    )
 
     private var inclusion: Endpoint {
         var route = Route(

@@ -9,7 +9,8 @@ enum AuditCheckpointCommand {
             name: "audit checkpoint", summary: "Print a signed checkpoint of the ledger.",
             options: [
                 .flag(
-                    "show-key", "k", "print the public key of checkpoints instead, to keep elsewhere"),
+                    "show-key", "k",
+                    "print the public key of checkpoints instead, to keep elsewhere"),
                 DataAccess.option, CheckpointArguments.folder,
             ],
             discussion: """

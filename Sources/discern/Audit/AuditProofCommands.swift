@@ -44,7 +44,9 @@ enum AuditProofCommands {
             options: [
                 DataAccess.option, CheckpointArguments.folder, CheckpointArguments.note,
                 CheckpointArguments.key,
-            ], discussion: "TO is the size of the latest checkpoint, if it is left out.\n" + discussion,
+            ],
+            discussion: "TO is the size of the latest checkpoint, if it is left out.\n"
+                + discussion,
             run: { arguments in
                 try CheckpointArguments.telling("audit consistency") {
                     let from = try number(arguments.positional, at: 0, "FROM")
@@ -115,7 +117,9 @@ enum AuditProofCommands {
         let latest = notes.map(\.signed.checkpoint.size).max()
         let wanted = size ?? latest ?? most
         guard wanted <= most else {
-            guard size == nil else { throw UsageError("the ledger has \(most) entries, not \(wanted)") }
+            guard size == nil else {
+                throw UsageError("the ledger has \(most) entries, not \(wanted)")
+            }
             throw LedgerFault(
                 sequence: Int64(clamping: most + 1), what: "missing, and all after it",
                 expected: "\(wanted) entries", found: "\(most) entries")
@@ -153,7 +157,8 @@ enum AuditProofCommands {
             throw LedgerFault(sequence: 0, what: "\(path) is no proof")
         }
         guard proof.holds else {
-            throw LedgerFault(sequence: 0, what: "the proof does not hold: its hashes do not add up")
+            throw LedgerFault(
+                sequence: 0, what: "the proof does not hold: its hashes do not add up")
         }
         let notes =
             embedded.map { CheckpointArguments.Note(signed: $0, file: path) }
@@ -183,7 +188,8 @@ enum AuditProofCommands {
         switch proof {
         case .inclusion(let sequence, let bytes, let size, _, _):
             let envelope = Envelope(bytes: bytes)
-            return "entry \(sequence) (\(envelope?.kind ?? "?"), \(envelope.map { "\($0.at)" } ?? "?"), "
+            return
+                "entry \(sequence) (\(envelope?.kind ?? "?"), \(envelope.map { "\($0.at)" } ?? "?"), "
                 + "payload \(envelope?.payload.hex ?? "?")) is one of the first \(size)"
         case .consistency(let from, _, let to, _, _):
             return "the first \(from) entries are the beginning of the first \(to)"

@@ -97,7 +97,8 @@ enum AuditVerifyCommand {
                     run.erased += stretch.erased
                 }
             }
-            progress.show("\(Figures.grouped(run.verification.size)) of \(Figures.grouped(size)) entries")
+            progress.show(
+                "\(Figures.grouped(run.verification.size)) of \(Figures.grouped(size)) entries")
         }
         return run
     }
@@ -113,14 +114,16 @@ enum AuditVerifyCommand {
             guard let root = verification.roots[checkpoint.size] else {
                 throw LedgerFault(
                     sequence: Int64(clamping: whole + 1),
-                    what: "missing, and all after it: the end was cut off, or this is an older copy",
+                    what:
+                        "missing, and all after it: the end was cut off, or this is an older copy",
                     expected: "\(checkpoint.size) entries (\(note.file))",
                     found: "\(whole) entries")
             }
             guard root == checkpoint.root else {
                 throw LedgerFault(
                     sequence: 0,
-                    what: "entries \(agreed + 1) to \(checkpoint.size) were rewritten, or some of them: "
+                    what:
+                        "entries \(agreed + 1) to \(checkpoint.size) were rewritten, or some of them: "
                         + "their root is not that of the \(note.text)",
                     expected: checkpoint.root.hex, found: root.hex)
             }
@@ -142,7 +145,8 @@ enum AuditVerifyCommand {
         Terminal.print("root \(run.verification.root)")
         guard let last = notes.max(by: { $0.signed.checkpoint.size < $1.signed.checkpoint.size })
         else {
-            Terminal.print("no checkpoint to compare with: a ledger rewritten as a whole looks the same")
+            Terminal.print(
+                "no checkpoint to compare with: a ledger rewritten as a whole looks the same")
             return
         }
         let checkpoint = last.signed.checkpoint

@@ -28,7 +28,8 @@ enum CheckpointArguments {
         return try arguments.all("vkey").flatMap { text in
             if let key = NoteVerifier(text) { return [key] }
             guard access(text, R_OK) == 0 else {
-                throw UsageError("--vkey `\(text)` is neither a key of the form name+id+base64 nor a file")
+                throw UsageError(
+                    "--vkey `\(text)` is neither a key of the form name+id+base64 nor a file")
             }
             return try CheckpointKeys.verifiers(in: File.read(text), path: text)
         }
@@ -94,7 +95,8 @@ enum CheckpointArguments {
             guard !keys.areKnown else {
                 throw LedgerFault(
                     sequence: 0,
-                    what: "there were checkpoints (\(keys.publicPath) says so), and \(folder.latestPath) "
+                    what:
+                        "there were checkpoints (\(keys.publicPath) says so), and \(folder.latestPath) "
                         + "is missing; if they lie elsewhere, name the folder with --checkpoints")
             }
             return nil

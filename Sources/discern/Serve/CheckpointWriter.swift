@@ -97,7 +97,8 @@ final class CheckpointWriter: CheckpointSource {
         var last = clock()
         var notBefore = last
         while true {
-            let asked = state.wait(milliseconds: min(tick, schedule.milliseconds)) { state -> Int? in
+            let asked = state.wait(milliseconds: min(tick, schedule.milliseconds)) {
+                state -> Int? in
                 state.wanted > state.served ? state.wanted : state.isStopping ? -1 : nil
             }
             if asked == -1 { return }

@@ -44,7 +44,8 @@ enum LedgerGuard {
         guard let text = try folder.latest() else {
             guard keys.areKnown else { return nil }
             throw LedgerMismatch(
-                what: "there were checkpoints (\(keys.publicPath) says so), and the latest is missing",
+                what:
+                    "there were checkpoints (\(keys.publicPath) says so), and the latest is missing",
                 file: folder.latestPath, found: try? tree(data), database: database)
         }
         guard let signed = SignedCheckpoint(text) else {
