@@ -42,7 +42,7 @@ public struct CheckpointFolder: Sendable {
     public func write(_ note: String) throws(StorageError) {
         try append(note)
         try File.write(note, to: latestPath)
-        try sync()
+        try File.syncFolder(path)
     }
 
     /// Puts the files aside under another name, to begin anew beside them.
@@ -52,7 +52,7 @@ public struct CheckpointFolder: Sendable {
                 throw .file(path: file, doing: "renaming", error: DataFolder.reason)
             }
         }
-        try sync()
+        try File.syncFolder(path)
     }
 
     private func append(_ note: String) throws(StorageError) {
@@ -69,20 +69,8 @@ public struct CheckpointFolder: Sendable {
             || length >= 2 && pread(descriptor, &end, 2, length - 2) == 2
                 && end == [0x0A, 0x0A]
         let bytes = Array(((isWhole ? "" : "\n\n") + note + "\n").utf8)
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0
+        guard bytes.withUnsafeBytes({ File.writeAll(descriptor, $0) }), fsync(descriptor) == 0
         else { throw .file(path: historyPath, doing: "writing", error: DataFolder.reason) }
-    }
-
-    /// A rename is on disk once its folder is.
-    private func sync() throws(StorageError) {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .file(path: path, doing: "opening", error: DataFolder.reason)
-        }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else {
-            throw .file(path: path, doing: "writing", error: DataFolder.reason)
-        }
     }
 
     /// The notes in the text of a history, or of a single note, in order, and how many pieces are
@@ -135,9 +123,11 @@ public struct CheckpointKeys: Sendable {
     /// The file of the public keys, one a line; the newest first. It is made with the first
     /// checkpoint, so where it stands there was one.
     public let publicPath: String
+    private let folder: String
 
     /// The files of a data folder.
     public init(folder: String) {
+        self.folder = folder
         keyPath = folder + "/checkpoint.key"
         publicPath = folder + "/checkpoint.pub"
     }
@@ -186,6 +176,8 @@ public struct CheckpointKeys: Sendable {
                 error: "`\(name)` cannot be the origin of a ledger: neither white space nor +")
         }
         try File.write(text + "\n", to: keyPath)
+        // On disk before anything is signed with it.
+        try File.syncFolder(folder)
         return signer
     }
 
@@ -195,5 +187,6 @@ public struct CheckpointKeys: Sendable {
         guard known.first != verifier else { return }
         let all = [verifier] + known.filter { $0 != verifier }
         try File.write(all.map { "\($0)\n" }.joined(), to: publicPath)
+        try File.syncFolder(folder)
     }
 }

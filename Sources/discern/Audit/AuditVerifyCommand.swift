@@ -146,7 +146,8 @@ enum AuditVerifyCommand {
         guard let last = notes.max(by: { $0.signed.checkpoint.size < $1.signed.checkpoint.size })
         else {
             Terminal.print(
-                "no checkpoint to compare with: a ledger rewritten as a whole looks the same")
+                "no checkpoint of so many entries or fewer to compare with: a ledger rewritten as a whole looks the same"
+            )
             return
         }
         let checkpoint = last.signed.checkpoint
