@@ -18,7 +18,11 @@ public final class LedgerFile: LedgerNodes {
             throw StorageError.file(
                 path: folder, doing: "opening", error: "there is no database of discern")
         }
-        reading = try Reading(path: path) { try Schema.check($0, path: path) }
+        do {
+            reading = try Reading(path: path) { try Schema.check($0, path: path) }
+        } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
+            throw StorageError.notOurs(path: path)
+        }
         index = KeyRunFiles(reading: folder + "/index")
         // The whole ledger is read once, in order: pages are looked at where they are, not copied.
         try reading.connection.run("PRAGMA mmap_size = \(1 << 40)")

@@ -181,6 +181,9 @@ extension LedgerFile {
 }
 
 extension SQLiteError {
+    /// Whether a table or column of ours is not there.
+    public var isMissingTable: Bool { code & 0xFF == SQLITE_ERROR }
+
     /// Whether the file is not what SQLite wrote, or its tables are not ours, rather than that it
     /// cannot be opened or read just now.
     public var isDamage: Bool {

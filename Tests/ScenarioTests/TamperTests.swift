@@ -173,6 +173,8 @@ extension Scenarios {
             for index in bytes.count / 2..<bytes.count / 2 + 8_192 { bytes[index] = 0xA5 }
             try Data(bytes).write(to: URL(filePath: copy.data + "/discern.db"))
             try copy.expectFault("discern audit verify:")
+            try Files.write("something else\n", to: copy.data + "/discern.db")
+            try copy.expectFault("is not a database of discern")
         }
 
         @Test func aCutTailIsFound() throws {

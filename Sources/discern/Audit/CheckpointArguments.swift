@@ -126,6 +126,9 @@ enum CheckpointArguments {
         } catch let corrupt as CorruptEntry {
             Terminal.say("discern \(name): \(corrupt)")
             return ExitStatus.auditBroken
+        } catch StorageError.notOurs(let path) {
+            Terminal.say("discern \(name): \(StorageError.notOurs(path: path))")
+            return ExitStatus.auditBroken
         } catch let error as SQLiteError where error.isDamage {
             Terminal.say("discern \(name): the database is damaged: \(error)")
             return ExitStatus.auditBroken

@@ -86,7 +86,7 @@ enum LedgerGuard {
                 mismatch.what = "the ledger is another than that of its latest checkpoint"
                 throw mismatch
             }
-        } catch let error as SQLiteError where error.isDamage {
+        } catch let error as SQLiteError where error.isMissingTable {
             mismatch.what = "the ledger cannot be read: \(error.message)"
             throw mismatch
         } catch let error as CorruptEntry {
