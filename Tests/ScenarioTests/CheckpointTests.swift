@@ -272,6 +272,18 @@ extension Scenarios {
             #expect(try service.command("audit", "verify", "--vkey", old).status == 6)
         }
 
+        /// The first checkpoint of a ledger that has entries already is worth a warning.
+        @Test func aLedgerWithoutCheckpointsIsTold() throws {
+            let service = try Service.started()
+            #expect(try service.stop() == 0)
+            #expect(!Files.text(service.errors).contains("had no checkpoint before"))
+            for file in ["key", "pub"] { unlink(service.data + "/checkpoint.\(file)") }
+            try FileManager.default.removeItem(atPath: service.data + "/checkpoints")
+            try service.start()
+            #expect(Files.text(service.errors).contains("had no checkpoint before\",\"entries\":5"))
+            #expect(try service.stop() == 0)
+        }
+
         /// Looking at a ledger writes nothing to it.
         @Test func listingWritesNothing() throws {
             let service = try Service.started()

@@ -103,6 +103,9 @@ enum LedgerGuard {
         return .init(size: Int64(clamping: size), root: try ledger.root(of: size))
     }
 
+    /// How many entries the ledger of a folder has; 0 where there is none.
+    static func size(_ data: String) throws -> UInt64 { try open(data)?.size() ?? 0 }
+
     /// The ledger of a folder; `nil` where there is none, or an empty file.
     private static func open(_ data: String) throws -> LedgerFile? {
         var status = stat()

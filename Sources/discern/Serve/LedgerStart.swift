@@ -9,6 +9,8 @@ struct LedgerStart {
     private let keys: CheckpointKeys
     /// The checkpoint that the ledger fits; `nil` before the first.
     private let latest: SignedCheckpoint?
+    /// Entries of a ledger that had no checkpoint before.
+    private let unsigned: UInt64
     /// What did not fit, and was accepted.
     private let fork: (reason: String, mismatch: LedgerMismatch)?
 
@@ -29,10 +31,14 @@ struct LedgerStart {
         } catch let mismatch as LedgerMismatch {
             guard let reason = options.forkReason, mismatch.found != nil else { throw mismatch }
             latest = nil
+            unsigned = 0
             fork = (reason, mismatch)
             return
         }
         fork = nil
+        // A file that cannot be read is for the store to tell: it may be one that a full disk kept
+        // from becoming a database.
+        unsigned = latest == nil ? (try? LedgerGuard.size(options.data)) ?? 0 : 0
         if options.forkReason != nil {
             throw UsageError(
                 "--accept-ledger-fork: there is none to accept, the ledger fits its latest "
@@ -57,6 +63,11 @@ struct LedgerStart {
     func checkpoints(
         _ engine: Engine, _ store: SQLiteStore, _ log: Log
     ) throws -> CheckpointWriter {
+        if unsigned > 0 {
+            log.warning(
+                "the ledger had no checkpoint before",
+                [("entries", .int(Int64(clamping: unsigned)))])
+        }
         let signer = try signer()
         if keys.areKnown, try keys.verifiers().first != signer.verifier {
             log.warning(
