@@ -118,7 +118,7 @@ let package = Package(
 
         tests("JSONTests", ["JSON"]),
         tests("TimeTests", ["Time"]),
-        tests("LedgerTests", ["Ledger"]),
+        tests("LedgerTests", ["JSON", "Ledger", "Time"]),
         tests("CELTests", ["CEL", "CELConformance", "JSON", "Time"]),
         tests("PoliciesTests", ["CEL", "CELConformance", "JSON", "Policies", "Scoring", "Time"]),
         tests("TrustInsightsTests", ["Policies", "Time", "TrustInsights"]),
@@ -134,7 +134,7 @@ let package = Package(
             ]),
         tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
         tests("ArchitectureTests", []),
-        tests("ScenarioTests", ["JSON", "Ledger", "Time"]),
+        tests("ScenarioTests", ["CSQLite", "JSON", "Ledger", "Time"]),
     ] + fuzzer,
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -2,9 +2,7 @@ import Ledger
 import Time
 
 /// Reading the ledger from any thread: what is committed, and nothing else.
-public protocol LedgerReader: Sendable {
-    /// The entry of that number.
-    func entry(_ sequence: Int64) throws -> LedgerEntry?
+public protocol LedgerReader: LedgerNodes, Sendable {
     /// The entries under a key, in ledger order.
     func entries(under key: EntityKey) throws -> [LedgerEntry]
     /// Hands every entry from that number on to `body`, in ledger order, until it says stop.

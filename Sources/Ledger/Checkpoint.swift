@@ -109,7 +109,7 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
     public let keyID: [UInt8]
 
     /// The kind of key: Ed25519.
-    private static let kind: UInt8 = 1
+    static let kind: UInt8 = 1
 
     /// A key under a name; `nil` if the name cannot be one.
     public init?(name: String, key: Ed25519.PublicKey) {
@@ -150,6 +150,39 @@ public struct NoteSigner: Sendable {
         guard let verifier = NoteVerifier(name: name, key: key.publicKey) else { return nil }
         self.verifier = verifier
         self.key = key
+    }
+}
+
+extension NoteSigner {
+    private static let prefix = "PRIVATE+KEY+"
+
+    /// A new key under a name; `nil` if the name cannot be one.
+    public static func make(name: String) -> (signer: NoteSigner, text: String)? {
+        let seed = Random.bytes(Ed25519.keyLength)
+        guard let key = Ed25519.PrivateKey(seed: seed),
+            let signer = NoteSigner(name: name, key: key)
+        else { return nil }
+        let verifier = signer.verifier
+        return (
+            signer,
+            "\(prefix)\(name)+\(Hex.encode(verifier.keyID))+"
+                + Base64.encode([NoteVerifier.kind] + seed)
+        )
+    }
+
+    /// Reads a key in the form that tools for signed notes use:
+    /// `PRIVATE+KEY+name+keyID+base64(0x01 ‖ seed)`.
+    public init?(_ text: String) {
+        guard text.hasPrefix(Self.prefix) else { return nil }
+        let parts = text.dropFirst(Self.prefix.count)
+            .split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64.decode(String(parts[2])),
+            bytes.first == NoteVerifier.kind,
+            let key = Ed25519.PrivateKey(seed: Array(bytes.dropFirst())),
+            let signer = NoteSigner(name: String(parts[0]), key: key),
+            Hex.encode(signer.verifier.keyID) == parts[1]
+        else { return nil }
+        self = signer
     }
 }
 

@@ -8,6 +8,11 @@ public enum MerkleTree {
         }
     }
 
+    /// The hash of a leaf whose bytes stand somewhere.
+    public static func leaf(_ bytes: UnsafeRawBufferPointer) -> Digest {
+        withUnsafeBytes(of: UInt8(0)) { SHA256.hash($0, bytes) }
+    }
+
     /// The hash of two neighbouring subtrees: SHA-256(0x01 ‖ left ‖ right).
     public static func node(_ left: Digest, _ right: Digest) -> Digest {
         withUnsafeBytes(of: UInt8(1)) { prefix in

@@ -177,6 +177,20 @@ extension File {
     }
 }
 
+extension File {
+    /// A file's new name is on disk once its folder is.
+    static func syncFolder(_ path: String) throws(StorageError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .file(path: path, doing: "opening", error: DataFolder.reason)
+        }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw .file(path: path, doing: "writing", error: DataFolder.reason)
+        }
+    }
+}
+
 extension String {
     /// The text without white space at its end.
     var trimmingNewline: String {

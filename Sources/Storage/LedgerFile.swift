@@ -6,9 +6,9 @@ import Time
 
 /// The ledger of a data folder, for a process that reads and changes nothing: no lock is taken, no
 /// table is brought up to date, the write-ahead log is left as it is. A server may run meanwhile.
-public final class LedgerFile {
-    private let connection: Connection
-    private let rows: Rows
+public final class LedgerFile: LedgerNodes {
+    private let reading: Reading
+    private var rows: Rows { reading.rows }
     private let index: KeyRunFiles
 
     /// Opens the database of a data folder.
@@ -18,12 +18,14 @@ public final class LedgerFile {
             throw StorageError.file(
                 path: folder, doing: "opening", error: "there is no database of discern")
         }
-        connection = try Connection(path: path, readOnly: true)
-        try Schema.check(connection, path: path)
-        rows = try Rows(connection)
+        do {
+            reading = try Reading(path: path) { try Schema.check($0, path: path) }
+        } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
+            throw StorageError.notOurs(path: path)
+        }
         index = KeyRunFiles(reading: folder + "/index")
         // The whole ledger is read once, in order: pages are looked at where they are, not copied.
-        try connection.run("PRAGMA mmap_size = \(1 << 40)")
+        try reading.connection.run("PRAGMA mmap_size = \(1 << 40)")
     }
 
     /// Whether a folder has a database.
@@ -33,7 +35,7 @@ public final class LedgerFile {
 
     /// The apps and environments that have entries of a kind, with how many each.
     public func tenants(of kind: RecordKind) throws -> [(tenant: Tenant, entries: Int64)] {
-        let statement = try connection.prepare(
+        let statement = try reading.connection.prepare(
             """
             SELECT app, environment, count(*) FROM entries WHERE kind = ?1
             GROUP BY app, environment ORDER BY app, environment
@@ -69,7 +71,7 @@ public final class LedgerFile {
         of tenant: Tenant, _ first: RecordKind, _ second: RecordKind,
         _ body: (_ sequence: Int64, _ isSecond: Bool, UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let statement = try connection.prepare(
+        let statement = try reading.connection.prepare(
             """
             SELECT sequence, kind = ?4, payload FROM entries
             WHERE kind IN (?3, ?4) AND app = ?1 AND environment = ?2 ORDER BY sequence
@@ -92,7 +94,7 @@ public final class LedgerFile {
 
     /// The number of the last entry; 0 if there is none.
     func lastSequence() throws -> Int64 {
-        try connection.single("SELECT coalesce(max(sequence), 0) FROM entries")
+        try reading.connection.single("SELECT coalesce(max(sequence), 0) FROM entries")
     }
 
     /// Hands every entry from that number on to `body`, in ledger order, until it says stop.
@@ -107,7 +109,7 @@ public final class LedgerFile {
 
     /// The numbers of the entries about the service and its apps, up to one.
     func serviceEntries(through sequence: Int64) throws -> [Int64] {
-        try connection.serviceEntries(through: sequence)
+        try reading.connection.serviceEntries(through: sequence)
     }
 
     /// The entries under a key, in ledger order.
@@ -117,6 +119,10 @@ public final class LedgerFile {
 
     /// The entries under a key after a number, in ledger order.
     func entries(under key: EntityKey, after start: Int64) throws -> [LedgerEntry] {
+        try sequences(of: key, after: start).compactMap(rows.entry)
+    }
+
+    private func sequences(of key: EntityKey, after start: Int64 = 0) throws -> [Int64] {
         var found: [Int64] = []
         let runs = try index.cover(rows)
         for run in runs { try run.find(key.value, after: start, into: &found) }
@@ -124,12 +130,23 @@ public final class LedgerFile {
         try rows.keys(after: max(start, runs.last?.last ?? 0)) { sequence, keys, _ in
             if keys.contains(key) { found.append(sequence) }
         }
-        return try found.compactMap(rows.entry)
+        return found
     }
+
+    /// A page of the entries that a query wants.
+    public func page(_ query: EntryQuery) throws -> EntryPage {
+        try reading.page(query) { try self.sequences(of: $0) }
+    }
+
+    /// How many entries there are: the number of the last.
+    public func size() throws -> UInt64 { UInt64(clamping: try lastSequence()) }
+
+    /// Prepares a statement on the file.
+    func prepare(_ sql: String) throws -> Statement { try reading.connection.prepare(sql) }
 
     /// The entries of a kind up to a number, in ledger order.
     public func entries(of kind: RecordKind, through last: Int64) throws -> [LedgerEntry] {
-        let statement = try connection.prepare(
+        let statement = try reading.connection.prepare(
             "SELECT sequence FROM entries WHERE kind = ?1 AND sequence <= ?2 ORDER BY sequence")
         statement.bind(1, kind.rawValue)
         statement.bind(2, last)

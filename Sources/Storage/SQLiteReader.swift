@@ -48,8 +48,9 @@ final class Reading: @unchecked Sendable {
     let connection: Connection
     let rows: Rows
 
-    init(path: String) throws {
+    init(path: String, check: (borrowing Connection) throws -> Void = { _ in }) throws {
         connection = try Connection(path: path, readOnly: true)
+        try check(connection)
         rows = try Rows(connection)
     }
 }

@@ -95,6 +95,11 @@ import TrustInsights
         revocation.keyID = random.text()
         #expect(try again(revocation) == revocation)
 
+        let tree = LedgerForkRecord.Tree(size: 7, root: MerkleTree.leaf([7]))
+        let fork = LedgerForkRecord(
+            reason: random.text(), expected: random.maybe { _ in tree }, found: tree)
+        #expect(try again(fork) == fork)
+
         var configuration = try read(
             ConfigurationRecord.self, #"{"command":{"configuration":{},"zones":"z"}}"#)
         configuration.zones = random.text()

@@ -45,6 +45,50 @@ import Time
         }
     }
 
+    @Test func checkpointsAndProofsAreAsWritten() throws {
+        let vectors = try Self.block("checkpoints")
+        let entries = try #require(Self.block("entries").arrayValue)
+        let signer = try #require(NoteSigner(Self.text(vectors, "privateKey")))
+        #expect(try signer.verifier.description == Self.text(vectors, "vkey"))
+        var tail = LedgerTail()
+        var roots: [Digest] = []
+        for entry in entries {
+            let envelope = try #require(Envelope(bytes: Array(Self.text(entry, "envelope").utf8)))
+            _ = tail.append(
+                kind: envelope.kind, app: envelope.app, environment: envelope.environment,
+                actor: envelope.actor, at: envelope.at,
+                salt: try #require(Hex.decode(Self.text(entry, "salt"))),
+                payload: Array(try Self.text(entry, "payload").utf8))
+            roots.append(tail.frontier.root)
+        }
+        let notes = try [2, 3].map { size in
+            try #require(
+                SignedCheckpoint(
+                    Checkpoint(
+                        origin: signer.verifier.name, size: UInt64(size), root: roots[size - 1]),
+                    by: signer))
+        }
+        let note = try Self.text(vectors, "note")
+        #expect(notes[1].note.note == note)
+        // The note stands in the text, too.
+        let url = Self.root.appending(path: "docs/audit-format.md")
+        let document = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+        #expect(document.contains("```\n\(note)```"))
+        for (name, vouching) in [("inclusion", [notes[1]]), ("consistency", notes)] {
+            let text = try Self.text(vectors, name)
+            let (proof, found) = try #require(ProofDocument.read(Array(text.utf8)))
+            #expect(proof.holds)
+            #expect(found == vouching)
+            #expect(String(decoding: proof.bytes(with: vouching), as: UTF8.self) == text)
+            #expect(
+                proof.roots.allSatisfy { root in
+                    vouching.contains {
+                        $0.checkpoint.size == root.size && $0.checkpoint.root == root.root
+                    }
+                })
+        }
+    }
+
     @Test func valuesAreCanonicalAsWritten() throws {
         for vector in try #require(Self.block("canonical").arrayValue) {
             let value = try JSONReader.parse(Array(Self.text(vector, "text").utf8))

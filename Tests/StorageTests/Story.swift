@@ -135,6 +135,11 @@ struct Story {
                 // Refused, and so not recorded.
                 .issueKey(.known(secret: "two", keyID: "key-2", tenant: nil, scopes: [.admin])),
                 .revokeKey(id: "key-1"),
+                .acceptFork(
+                    LedgerForkRecord(
+                        reason: "restored the backup of Monday",
+                        expected: .init(size: 90, root: MerkleTree.leaf([1])),
+                        found: .init(size: 80, root: MerkleTree.leaf([2])))),
             ]
         }
     }

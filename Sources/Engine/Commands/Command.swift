@@ -204,6 +204,8 @@ public enum AdministrationCommand: Sendable {
     case deactivate(policy: String, isShadow: Bool, reason: String)
     /// Let what acted before a policy's latest activation act again.
     case rollBack(policy: String, reason: String)
+    /// The ledger is not the one that its latest checkpoint was made of, and is to be gone on with.
+    case acceptFork(LedgerForkRecord)
 }
 
 /// Let a candidate act, or run in shadow beside what acts.

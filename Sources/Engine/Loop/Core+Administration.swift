@@ -20,6 +20,7 @@ extension Core {
             return try deactivate(policy, isShadow: isShadow, reason: reason, submission)
         case .rollBack(let policy, let reason):
             return try rollBack(policy, reason: reason, submission)
+        case .acceptFork(let record): try append(record, keys: [], submission)
         }
         changeDirectory()
         return .done

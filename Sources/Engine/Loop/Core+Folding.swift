@@ -51,7 +51,8 @@ extension Core {
             registry.apply(
                 try DonationJudges(payload: entry.payload, sequence: entry.envelope.sequence),
                 tenant: tenant, at: at)
-        case (.authorization, _), (.label, _), (.grantOutcome, _), (.merge, _), (.reset, _):
+        case (.authorization, _), (.label, _), (.grantOutcome, _), (.merge, _), (.reset, _),
+            (.ledgerFork, _):
             break
         case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil), (.donation, nil):
             throw CorruptEntry(sequence: entry.envelope.sequence, detail: "it names no app")

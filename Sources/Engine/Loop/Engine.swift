@@ -22,6 +22,7 @@ public final class Engine: Sendable {
     private let published: Mutex<Directory>
     private let failing = Mutex<String?>(nil)
     private let ahead: Mutex<Duration>
+    private let committed: Atomic<Int64>
     private let thread: Mutex<Thread?>
     /// Time zones for review policies and expressions.
     public let zones: ZoneDatabase
@@ -42,6 +43,7 @@ public final class Engine: Sendable {
         }
         published = Mutex(directory)
         ahead = Mutex(core.now - clock())
+        committed = Atomic(core.nextSequence - 1)
         thread = Mutex(nil)
         // The core is handed over to the thread and used by nobody else from here on.
         let confined = Confined(core)
@@ -112,6 +114,9 @@ public final class Engine: Sendable {
     /// less where that is right. As of the latest batch.
     public var clockAhead: Duration { ahead.withLock { $0 } }
 
+    /// How many entries are durable.
+    public var committedSize: UInt64 { UInt64(committed.load(ordering: .acquiring)) }
+
     /// From how far ahead on something is wrong: the wall clock was, or is.
     public static let clockTolerance = Duration.minutes(5)
 
@@ -140,6 +145,8 @@ public final class Engine: Sendable {
             }
             // Told once, not for every batch of a long outage.
             if let failure = core.failure, failure != earlier { failed(failure) }
+            // After a failure the end that is known may be one that was not stored.
+            if core.failure == nil { committed.store(core.nextSequence - 1, ordering: .releasing) }
             if let directory = core.takeDirectory() { published.withLock { $0 = directory } }
             for (waiting, reply) in zip(batch, replies) { waiting.reply(reply) }
         }

@@ -18,8 +18,8 @@ public protocol Record: Sendable {
 /// The kinds of entries.
 public enum RecordKind: String, Sendable, CaseIterable {
     case activation, app, authorization, configuration, consumption, deactivation, donation
-    case evaluation, grantOutcome, key, keyRevocation, label, merge, policies, reset, rollback
-    case sandboxClock
+    case evaluation, grantOutcome, key, keyRevocation, label, ledgerFork, merge, policies, reset
+    case rollback, sandboxClock
 
     /// Whether entries of the kind are about the service or its apps, and about nobody: they are
     /// few, and all of them are read at every start.
@@ -28,8 +28,8 @@ public enum RecordKind: String, Sendable, CaseIterable {
         case .activation, .app, .configuration, .deactivation, .key, .keyRevocation, .policies,
             .rollback:
             true
-        case .authorization, .consumption, .donation, .evaluation, .grantOutcome, .label, .merge,
-            .reset, .sandboxClock:
+        case .authorization, .consumption, .donation, .evaluation, .grantOutcome, .label,
+            .ledgerFork, .merge, .reset, .sandboxClock:
             false
         }
     }

@@ -55,7 +55,7 @@ public struct Replay {
         case .reset: .review(.reset(subject: try entry.record(ResetRecord.self).subject))
         case .merge: .review(try entry.record(MergeRecord.self).command)
         case .app, .key, .keyRevocation, .configuration, .policies, .activation, .deactivation,
-            .rollback:
+            .ledgerFork, .rollback:
             .administer(try administration(of: entry, kind))
         }
     }
@@ -95,6 +95,7 @@ public struct Replay {
         case .key: return .issueKey(try entry.record(KeyRecord.self))
         case .keyRevocation:
             return .revokeKey(id: try entry.record(KeyRevocationRecord.self).keyID)
+        case .ledgerFork: return .acceptFork(try entry.record(LedgerForkRecord.self))
         case .configuration:
             let record = try entry.record(ConfigurationRecord.self)
             return .configure(record.configuration, zones: record.zones)

@@ -8,6 +8,8 @@ public struct Backend: Sendable {
     public var engine: Engine
     /// Reads what is recorded.
     public var ledger: any LedgerReader
+    /// Signs checkpoints of what is recorded.
+    public var checkpoints: any CheckpointSource
     /// Makes pseudonyms of personal ids, before anything else sees them.
     public var pseudonymizer: Pseudonymizer
     /// Reads the policy files again and hands them to the engine. It may take its time.
@@ -22,13 +24,14 @@ public struct Backend: Sendable {
 
     /// A backend of these parts.
     public init(
-        engine: Engine, ledger: any LedgerReader, pseudonymizer: Pseudonymizer,
-        limits: ServerLimits, isSandboxOnly: Bool = false,
+        engine: Engine, ledger: any LedgerReader, checkpoints: any CheckpointSource,
+        pseudonymizer: Pseudonymizer, limits: ServerLimits, isSandboxOnly: Bool = false,
         reloadPolicies: @escaping @Sendable (_ actor: String) -> Reply,
         testPolicy: @escaping @Sendable (_ policy: VersionReference) -> TestEvidence?
     ) {
         self.engine = engine
         self.ledger = ledger
+        self.checkpoints = checkpoints
         self.pseudonymizer = pseudonymizer
         self.limits = limits
         self.isSandboxOnly = isSandboxOnly

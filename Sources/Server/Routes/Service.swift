@@ -18,11 +18,12 @@ public final class Service: Sendable {
         let all =
             ServiceRoutes.endpoints(
                 besides: endpoints.map(\.route), version: version, metrics: metrics,
-                readiness: { Self.readiness(backend.engine) }) + endpoints
+                readiness: { Self.readiness(backend) }) + endpoints
         let api = try API(
             all, directory: EngineKeys(backend: backend), limits: backend.limits, log: log)
         let requests = RequestMetrics(all.map(\.route), registry: metrics)
         Self.register(metrics, backend.engine)
+        Self.register(metrics, backend.checkpoints)
         var configuration = HTTPServer.Configuration(address: address, limits: backend.limits)
         configuration.threads = threads
         configuration.bodyLimit = { api.bodyLimit($0, $1) }
@@ -34,6 +35,17 @@ public final class Service: Sendable {
         let server = try HTTPServer(configuration) { api.handle($0, $1) }
         self.server = server
         Self.register(metrics, server)
+    }
+
+    private static func register(
+        _ metrics: MetricsRegistry, _ checkpoints: any CheckpointSource
+    ) {
+        metrics.gauge(
+            "discern_checkpoint_size", "Entries that the latest signed checkpoint covers."
+        ) { Double(checkpoints.latest?.checkpoint.size ?? 0) }
+        metrics.gauge(
+            "discern_checkpoint_failed", "1 while no checkpoint could be made or exported."
+        ) { checkpoints.failure == nil ? 0 : 1 }
     }
 
     private static func register(_ metrics: MetricsRegistry, _ server: HTTPServer) {
@@ -67,14 +79,19 @@ public final class Service: Sendable {
         EvaluationRoutes(backend: backend, metrics: EvaluationMetrics(registry: metrics)).endpoints
             + ReportRoutes(backend: backend).endpoints
             + ReviewRoutes(backend: backend).endpoints + AuditRoutes(backend: backend).endpoints
+            + ProofRoutes(backend: backend).endpoints
             + PerformanceRoutes(backend: backend).endpoints
             + AdministrationRoutes(backend: backend).endpoints
             + PolicyRoutes(backend: backend).endpoints
     }
 
     /// A failed load of policies is a warning only: what acted before goes on acting.
-    private static func readiness(_ engine: Engine) -> ServiceRoutes.Readiness {
+    private static func readiness(_ backend: Backend) -> ServiceRoutes.Readiness {
+        let engine = backend.engine
         var readiness = ServiceRoutes.Readiness()
+        if let failure = backend.checkpoints.failure {
+            readiness.warnings.append("no checkpoint of the ledger could be made: \(failure)")
+        }
         if let failure = engine.failure {
             readiness.reasons.append("storing failed: \(failure)")
         }

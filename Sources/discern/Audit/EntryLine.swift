@@ -50,6 +50,7 @@ enum EntryLine {
             ]
             .joined(separator: " ")
         case "keyRevocation": return text(command, "keyID")
+        case "ledgerFork": return text(command, "reason")
         case "activation":
             let overridden = (result["overridden"]?.arrayValue ?? []).compactMap(\.stringValue)
             return policy(command) + (command["shadow"] == true ? " in shadow" : "")

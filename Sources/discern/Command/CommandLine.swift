@@ -11,7 +11,9 @@ enum CommandTable {
             KeysCommand.revoke, PolicyListCommands.list, PolicyChangeCommands.activate,
             PolicyChangeCommands.deactivate, PolicyChangeCommands.rollBack,
             PolicyCompareCommand.command, PolicyListCommands.history, PolicyChangeCommands.reload,
-            AuditListCommand.command,
+            AuditListCommand.command, AuditVerifyCommand.command, AuditProofCommands.inclusion,
+            AuditProofCommands.consistency, AuditProofCommands.verify,
+            AuditCheckpointCommand.command,
             CELCommands.eval, CELCommands.check, FormatCommand.expression,
             CELCommands.functions, CELCommands.conformance, version,
         ]

@@ -38,6 +38,7 @@ final class Running {
     private let engine: Engine
     private let policies: PolicyShelf
     private let service: Service
+    private let checkpoints: CheckpointWriter
     private let log: Log
     /// How long stopping waits for answers under way.
     private static let drainMilliseconds: Int64 = 10_000
@@ -51,23 +52,30 @@ final class Running {
         folder = try DataFolder(path: options.data)
         // What a killed server left there names a port that may be somebody else's by now.
         RunningServer.remove(from: folder)
+        let ledger = try LedgerStart(options)
         store = try SQLiteStore(folder: folder)
         engine = try Engine(
             store: store, zones: zones,
             failed: { log.error("storing failed", [("detail", .word($0))]) })
         policies = PolicyShelf(
             PolicyFolder(path: options.policies, zones: zones, activates: options.isDevelopment))
+        var writer: CheckpointWriter?
         do {
+            try ledger.goOn(engine, log)
             try Self.administer(engine, .configure(options.configuration, zones: zones.digest))
             try Self.loadPolicies(policies, engine, log)
             let operatorKey = try OperatorKey.ensure(engine, folder: folder)
             let key = options.isDevelopment ? try DevelopmentKey.ensure(engine, folder) : nil
-            service = try Self.serve(engine, store, folder, policies, options, log)
+            checkpoints = try ledger.checkpoints(engine, store, log)
+            writer = checkpoints
+            service = try Self.serve(
+                engine, store, checkpoints, folder, policies, options, log)
             if let key { Terminal.print("DISCERN_KEY=\(key)") }
             try RunningServer(address: "\(service.address)", operatorKey: operatorKey)
                 .write(to: folder)
         } catch {
             engine.stop()
+            writer?.stop()
             store.close()
             throw error
         }
@@ -83,11 +91,11 @@ final class Running {
     }
 
     private static func serve(
-        _ engine: Engine, _ store: SQLiteStore, _ folder: DataFolder, _ policies: PolicyShelf,
-        _ options: ServeOptions, _ log: Log
+        _ engine: Engine, _ store: SQLiteStore, _ checkpoints: CheckpointWriter,
+        _ folder: DataFolder, _ policies: PolicyShelf, _ options: ServeOptions, _ log: Log
     ) throws -> Service {
         let backend = Backend(
-            engine: engine, ledger: store.reader,
+            engine: engine, ledger: store.reader, checkpoints: checkpoints,
             pseudonymizer: Pseudonymizer(key: folder.pseudonymKey), limits: ServerLimits(),
             isSandboxOnly: options.isDevelopment,
             reloadPolicies: { load(policies, into: engine, actor: $0, log) },
@@ -154,10 +162,11 @@ final class Running {
     /// Reads the policies again, on SIGHUP.
     func reload() { Self.load(policies, into: engine, actor: "system", log) }
 
-    /// Answers what was accepted, then closes the database in good order.
+    /// Answers what was accepted, makes a last checkpoint, then closes the database in good order.
     func stop() {
         service.stop(drainMilliseconds: Self.drainMilliseconds)
         engine.stop()
+        checkpoints.stop()
         store.close()
         RunningServer.remove(from: folder)
         log.info("stopped")

@@ -19,6 +19,20 @@ enum ServeCommand {
                 .value("policies", "p", "DIR", "the policy files (Policies)"),
                 .value(
                     "config", nil, "FILE", "a JSON file with numbers that differ from the defaults"),
+                .value(
+                    "checkpoints", nil, "DIR",
+                    "where signed checkpoints of the ledger go (checkpoints in the data folder)"),
+                .value(
+                    "checkpoint-entries", nil, "N", "a checkpoint after that many entries (10000)"),
+                .value(
+                    "checkpoint-interval", nil, "TIME",
+                    "and that long after the one before, if there is anything new (60s)"),
+                .value(
+                    "origin", nil, "NAME",
+                    "what checkpoints call the ledger; only when their key is made"),
+                .value(
+                    "accept-ledger-fork", nil, "REASON",
+                    "start once on a ledger that is not the one of its latest checkpoint"),
                 .flag("dev", nil, "for development: loopback and sandbox only, one key for all"),
                 .value("threads", nil, "N", "threads that read requests and write answers (2)"),
                 .value("log-level", nil, "LEVEL", "debug, info (default), warning or error"),
@@ -29,7 +43,8 @@ enum ServeCommand {
                 listening on http://ADDRESS:PORT.
 
                 Otherwise the first load of an empty data folder lets its policies act; later ones
-                only add candidates. `discern apps create` and `discern keys create` register a
+                only add candidates. Exit status 6: the ledger is not the one of its latest
+                checkpoint; nothing was changed. `discern apps create` and `discern keys create` register a
                 caller. SIGHUP reads the policies again; SIGTERM and SIGINT stop in good order.
                 """,
             run: run)
@@ -47,6 +62,16 @@ enum ServeCommand {
             Terminal.say(refused.report)
             Terminal.say("discern serve: the policies are invalid, and none acts yet")
             return ExitStatus.invalidPolicies
+        } catch let mismatch as LedgerMismatch {
+            log.error(
+                "the ledger does not fit its latest checkpoint",
+                [
+                    ("detail", .word(mismatch.what)), ("file", .word(mismatch.file)),
+                    ("expectedSize", .int(mismatch.expected?.size ?? 0)),
+                    ("foundSize", .int(mismatch.found?.size ?? 0)),
+                ])
+            Terminal.say("discern serve: \(mismatch)\n\(LedgerMismatch.remedy)")
+            return ExitStatus.auditBroken
         }
         defer { running.stop() }
         while true {
@@ -69,6 +94,12 @@ struct ServeOptions {
     var isDevelopment: Bool
     var threads: Int
     var logLevel: Log.Level
+    var checkpoints: CheckpointFolder
+    var schedule = CheckpointWriter.Schedule()
+    /// What checkpoints call the ledger, if the operator says.
+    var origin: String?
+    /// Why a ledger that does not fit its latest checkpoint is to be gone on with.
+    var forkReason: String?
 
     init(_ arguments: Arguments) throws {
         let listen = arguments["listen"] ?? "127.0.0.1:8080"
@@ -88,6 +119,24 @@ struct ServeOptions {
             throw UsageError("--log-level is debug, info, warning or error, not `\(level)`")
         }
         self.logLevel = logLevel
+        checkpoints = CheckpointFolder(path: arguments["checkpoints"] ?? data + "/checkpoints")
+        if let entries = try arguments.number("checkpoint-entries", in: 1...1_000_000_000) {
+            schedule.entries = UInt64(entries)
+        }
+        if let text = arguments["checkpoint-interval"] {
+            guard let interval = Duration(policyText: text),
+                (.milliseconds(100)...Duration.days(1)).contains(interval)
+            else {
+                throw UsageError(
+                    "--checkpoint-interval is a time from 100ms to 1d, such as 60s, not `\(text)`")
+            }
+            schedule.milliseconds = interval.milliseconds
+        }
+        origin = arguments["origin"]
+        forkReason = arguments["accept-ledger-fork"]
+        if let forkReason, !(1...1_000).contains(forkReason.utf8.count) {
+            throw UsageError("--accept-ledger-fork needs a reason of 1 to 1000 bytes")
+        }
         configuration = Configuration()
         if let path = arguments["config"] { configuration = try Self.configuration(path) }
     }
