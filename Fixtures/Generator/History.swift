@@ -36,7 +36,8 @@ final class History {
             .configure(Configuration(), zones: "none"),
             .loadPolicies(CandidateLoad(policies, activates: true)),
         ] {
-            try perform([Submission(tenant: nil, actor: "generator", command: .administer(command))])
+            try perform([Submission(tenant: nil, actor: "generator", command: .administer(command))]
+            )
         }
     }
 

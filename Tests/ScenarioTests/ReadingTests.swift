@@ -33,7 +33,14 @@ extension Scenarios {
                 (["explain", "a"], 0), (["backtest", policies + "/transcripts-payments.yaml"], 0),
                 (["diff", policies, policies], 0),
                 // Refused: by a guard, as unknown, as nothing to take back.
-                (["policies", "activate", reference, "-m", "x", "-p", untested], 5),
+                (
+                    [
+                        "policies", "activate", reference, "-m", "x", "-p", untested, "--app",
+                        "dev", "--environment", "sandbox",
+                    ], 5
+                ),
+                // Acts already.
+                (["policies", "activate", reference, "-m", "x", "-p", untested], 0),
                 (["policies", "activate", "none@1", "-m", "x", "-p", policies], 1),
                 (["policies", "deactivate", "none", "-m", "x"], 1),
                 (["policies", "rollback", "none", "-m", "x"], 1),
