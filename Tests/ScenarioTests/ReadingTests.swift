@@ -36,7 +36,7 @@ extension Scenarios {
                 (
                     [
                         "policies", "activate", reference, "-m", "x", "-p", untested, "--app",
-                        "dev", "--environment", "sandbox",
+                        "shop", "--environment", "sandbox",
                     ], 5
                 ),
                 // Acts already.
