@@ -231,6 +231,52 @@ extension Scenarios {
                         + "--stream - -f json",
                 ], of: "/bin/sh")
             #expect(piped.output == run.output, "\(piped.errors)")
+            // In another order, or twice, windows would see other things.
+            let lines = try String(contentsOfFile: stream, encoding: .utf8).split(separator: "\n")
+            for (odd, line) in [(lines.reversed(), 2), (lines + lines, lines.count + 1)] {
+                try odd.joined(separator: "\n").write(
+                    toFile: stream, atomically: true, encoding: .utf8)
+                let refused = try Program.run(["backtest", candidate.path, "--stream", stream])
+                #expect(refused.status == 1)
+                #expect(refused.errors.contains("\(stream):\(line): entry "), "\(refused.errors)")
+            }
+        }
+
+        /// What a caller would be refused for is not judged, and so looks not harmless.
+        @Test(arguments: [
+            (
+                "amount: {type: double, min: 0}", "amount: {type: double, min: 100000}",
+                ">= 100000.0"
+            ),
+            (
+                "currency: {type: string, maxLength: 3}", "currency: {type: string, values: [USD]}",
+                "USD"
+            ),
+        ])
+        func whatTheCandidateWouldRefuseIsNotJudged(from: String, to: String, allowed: String)
+            throws
+        {
+            let candidate = try Self.candidate { $0.replacing(from, with: to) }
+            let data = try Self.recorded.get().data
+            let run = try Program.run(["backtest", candidate.path, "--data", data])
+            #expect(run.output.contains("would be refused: \(allowed)"), "\(run.output)")
+            #expect(run.output.contains("not judged"))
+        }
+
+        @Test func resultsThatCannotBeWrittenAreAFailure() throws {
+            let data = try Self.recorded.get().data
+            let candidate = try Self.candidate { $0 }
+            for words in ["version", "audit list --data '\(data)'", "check '\(candidate.path)'"] {
+                let run = try Program.run(
+                    ["-c", "'\(Program.path)' \(words) > /dev/full"], of: "/bin/sh")
+                #expect(run.status == 1, "\(words)")
+                #expect(run.errors.contains("could not be written"), "\(words): \(run.errors)")
+            }
+            // Whoever reads only the beginning is no fault.
+            let run = try Program.run(
+                ["-c", "'\(Program.path)' audit list --data '\(data)' | head -n 1 > /dev/null"],
+                of: "/bin/sh")
+            #expect(run.errors == "")
         }
 
         @Test(arguments: [

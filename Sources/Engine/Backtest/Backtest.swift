@@ -237,6 +237,13 @@ extension TrustPolicy {
                         description: "attributes.\(declaration.name) was recorded otherwise"
                             + " than the policy declares it"))
             }
+            // What a caller would be refused for, today's request would not get past either.
+            if case .value(let known) = value, let refusal = declaration.refusal(of: known) {
+                return .failure(
+                    Lack(
+                        description: "attributes.\(declaration.name) would be refused: "
+                            + refusal.allowed.joined(separator: ", ")))
+            }
             result[place].value = value
         }
         return .success(result)

@@ -5,9 +5,11 @@ import Time
 import TrustInsights
 
 /// What the engine can be asked to do. Personal ids have become pseudonyms already.
+///
+/// What is large is kept by reference: a command passes through several hands.
 public enum Command: Sendable {
     case authorize(AuthorizeCommand)
-    case evaluate(EvaluateCommand)
+    indirect case evaluate(EvaluateCommand)
     case reportConsumption(ReportCommand)
     case label(LabelCommand)
     /// All of them, or none.

@@ -30,9 +30,9 @@ struct EvaluationContext {
 /// What became of a request to judge an action.
 enum EvaluationAnswer {
     /// Judged: to be recorded.
-    case judged(EvaluationRecord)
+    indirect case judged(EvaluationRecord)
     /// The same request came before: this was its answer.
-    case replayed(EvaluationRecord)
+    indirect case replayed(EvaluationRecord)
     case refused(Refusal)
 }
 

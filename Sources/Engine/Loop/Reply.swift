@@ -8,13 +8,13 @@ public struct Reply: Sendable {
     /// What it came to.
     public enum Content: Sendable {
         case authorization(status: AuthorizationStatus, endsAt: Instant?)
-        case evaluation(EvaluationRecord, isReplay: Bool, consumption: ConsumptionState?)
+        indirect case evaluation(EvaluationRecord, isReplay: Bool, consumption: ConsumptionState?)
         case consumption(ConsumptionRecord, isReplay: Bool)
         case label(LabelRecord, status: LabelStatus)
         case labels([(LabelRecord, status: LabelStatus)])
         case review(ReviewAnswer)
         case sandboxClock
-        case shown(EvaluationState)
+        indirect case shown(EvaluationState)
         case debt(DebtAnswer)
         case administered(AdministrationAnswer)
         case refused(Refusal)

@@ -8,7 +8,18 @@ public struct EvaluationState: Sendable {
     /// Whose it is.
     public let tenant: Tenant
     /// What was asked and decided.
-    public let record: EvaluationRecord
+    public var record: EvaluationRecord {
+        _read { yield judged.record }
+    }
+    /// A record is large, and never changes: states that are copied share it.
+    private let judged: Judged
+
+    private final class Judged: Sendable {
+        let record: EvaluationRecord
+
+        init(_ record: EvaluationRecord) { self.record = record }
+    }
+
     /// The effective report.
     public private(set) var consumption: ConsumptionRecord?
     /// All labels, in ledger order.
@@ -16,7 +27,7 @@ public struct EvaluationState: Sendable {
 
     /// An evaluation after which nothing came yet.
     public init(record: EvaluationRecord, tenant: Tenant) {
-        self.record = record
+        judged = Judged(record)
         self.tenant = tenant
     }
 

@@ -52,6 +52,18 @@ extension AttributeDeclaration {
         }
     }
 
+    /// Why a value of the declared type is refused; nil if it is not.
+    public func refusal(of value: AttributeValue) -> AttributeRefusal? {
+        let result =
+            switch value {
+            case .int, .double: inRange(value)
+            case .string(let text): fits(text)
+            case .bool, .timestamp: Result<AttributeValue, AttributeRefusal>.success(value)
+            }
+        if case .failure(let refusal) = result { return refusal }
+        return nil
+    }
+
     private func wrongType(_ wanted: String) -> Result<AttributeValue, AttributeRefusal> {
         .failure(
             AttributeRefusal(

@@ -50,6 +50,9 @@ enum KeysCommand {
                 return secret
             })
         Terminal.print(secret)
+        if Terminal.outputFailure != nil {
+            Terminal.say("the key was issued all the same, and its text is lost: revoke it")
+        }
         return ExitStatus.fine
     }
 

@@ -74,27 +74,38 @@ enum RecordedStream {
                 if let donation { try body(.donation(donation)) }
             }
         case .file(let path):
+            var last: Int64 = 0
             try Self.lines(of: path) { line, number in
-                let entry = try Self.entry(line, of: tenant, &reader, readsShadows, path, number)
+                let (sequence, entry) = try Self.entry(
+                    line, of: tenant, &reader, readsShadows, path, number)
+                // In another order windows would see what came later, or the same thing twice.
+                guard sequence > last else {
+                    throw Fault(
+                        description: "\(path):\(number): entry \(sequence) comes after entry "
+                            + "\(last): a stream has each entry once, the oldest first")
+                }
+                last = sequence
                 if let entry { try body(entry) }
             }
         }
     }
 
-    /// The entry of a line, if it is an evaluation or a label of that app and not erased.
+    /// The number of a line's entry, and the entry if it is an evaluation or a label of that app and
+    /// not erased.
     private static func entry(
         _ line: ArraySlice<UInt8>, of tenant: Tenant, _ reader: inout RecordedEvaluationReader,
         _ readsShadows: Bool, _ path: String, _ number: Int
-    ) throws -> Entry? {
+    ) throws -> (sequence: Int64, entry: Entry?) {
         do {
+            var sequence: Int64 = 0
             var label: Int64?
             var donation: RecordedDonation?
             let evaluation = try cursor(line, path, number) { root -> RecordedEvaluation? in
+                sequence = root["envelope"]?["sequence"]?.int ?? 0
                 guard let envelope = root["envelope"], let payload = root["payload"],
                     envelope["app"]?.string == tenant.app,
                     envelope["environment"]?.string == tenant.environment.rawValue
                 else { return nil }
-                let sequence = envelope["sequence"]?.int ?? 0
                 if envelope["kind"]?.isText("label") == true { label = sequence }
                 if readsShadows, envelope["kind"]?.isText("donation") == true {
                     donation = try RecordedDonation(payload, sequence: sequence)
@@ -102,13 +113,12 @@ enum RecordedStream {
                 guard envelope["kind"]?.isText("evaluation") == true else { return nil }
                 return try reader.read(payload, sequence: sequence)
             }
-            if let evaluation { return .evaluation(evaluation) }
-            if let donation { return .donation(donation) }
-            guard let sequence = label else { return nil }
+            if let evaluation { return (sequence, .evaluation(evaluation)) }
+            if let donation { return (sequence, .donation(donation)) }
+            guard let label else { return (sequence, nil) }
             let payload = try JSONReader.parse(Array(line), limits: limits)["payload"] ?? .null
-            return .label(
-                try LabelRecord(payload: RecordReader(value: payload, sequence: sequence)),
-                sequence: sequence)
+            let record = try LabelRecord(payload: RecordReader(value: payload, sequence: label))
+            return (sequence, .label(record, sequence: label))
         } catch let error as CorruptEntry {
             throw Fault(description: "\(path):\(number): \(error.detail)")
         }

@@ -26,14 +26,23 @@ enum CommandTable {
         }
     }
 
-    /// Runs what the words call for.
+    /// Runs what the words call for. Results that were lost are a failure, whatever they were.
     static func run(_ words: [String]) -> Int32 {
-        if words.count > 1, words[0] == "help" { return run(Array(words.dropFirst()) + ["--help"]) }
+        let status = perform(words)
+        guard let failure = Terminal.outputFailure else { return status }
+        Terminal.say("discern: the results could not be written: \(failure)")
+        return status == ExitStatus.fine ? ExitStatus.failure : status
+    }
+
+    private static func perform(_ words: [String]) -> Int32 {
+        if words.count > 1, words[0] == "help" {
+            return perform(Array(words.dropFirst()) + ["--help"])
+        }
         guard let first = words.first, !["help", "--help", "-h"].contains(first) else {
             Terminal.print(overview)
             return words.isEmpty ? ExitStatus.usage : ExitStatus.fine
         }
-        if first == "--version" { return run(["version"]) }
+        if first == "--version" { return perform(["version"]) }
         let found = commands.filter { command in
             words.starts(with: command.name.split(separator: " ").map(String.init))
         }

@@ -1,8 +1,18 @@
 import Glibc
 import Policies
+import Synchronization
 
 /// Standard output and standard error: results to the one, everything else to the other.
 enum Terminal {
+    /// Why a result could not be written; zero while all could be.
+    private static let outputError = Mutex<Int32>(0)
+
+    /// Why results were lost: a full disk, say. That whoever read them has gone is no fault.
+    static var outputFailure: String? {
+        let error = outputError.withLock { $0 }
+        return error == 0 || error == EPIPE ? nil : String(cString: strerror(error))
+    }
+
     /// Writes a result.
     static func print(_ text: String) { write(Array((text + "\n").utf8), to: STDOUT_FILENO) }
 
@@ -56,8 +66,12 @@ enum Terminal {
                 let count = Glibc.write(
                     descriptor, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
                 if count < 0, errno == EINTR { continue }
-                // Nobody is left to tell: a closed pipe ends the output.
-                guard count > 0 else { return }
+                guard count > 0 else {
+                    if descriptor == STDOUT_FILENO {
+                        outputError.withLock { [errno] in $0 = errno }
+                    }
+                    return
+                }
                 offset += count
             }
         }
