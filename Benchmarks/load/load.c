@@ -5,7 +5,7 @@
  * answered, and a latency counts from the instant a request fell due, so that a server which
  * stalls cannot hide it by slowing the load down.
  *
- * Every request has its own requestID; subjects go round. Any status but 201 is an error, and the
+ * Every request has its own requestID; subjects go round, from another one in each run. Any status but 201 is an error, and the
  * exit status is 1 if there was one.
  */
 #include "connection.h"
@@ -78,7 +78,7 @@ static size_t evaluation(const struct run *run, uint64_t number, char *out, size
         " \"insights\":[{\"kind\":\"isLikelyBeingCoached\",\"schema\":1,\"modelVersion\":"
         "\"current\"}],\n \"device\":{\"value\":0.%02llu}}",
         (unsigned long long)run->tag, (unsigned long long)number,
-        (unsigned long long)(number % options->subjects), (unsigned long long)(number * 37 % 100));
+        (unsigned long long)((number + run->tag) % options->subjects), (unsigned long long)(number * 37 % 100));
     return render(options, "POST", "/v1/evaluations", body, (size_t)length, out, size);
 }
 

@@ -40,6 +40,9 @@ final class RareCommits: Store {
     func entries(under key: EntityKey, after sequence: Int64) throws -> [LedgerEntry] {
         try store.entries(under: key, after: sequence)
     }
+    func payloads(under key: EntityKey, after sequence: Int64) throws -> [StoredPayload] {
+        try store.payloads(under: key, after: sequence)
+    }
     func firstSequence(notBefore instant: Instant) throws -> Int64 {
         try store.firstSequence(notBefore: instant)
     }

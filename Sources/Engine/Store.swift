@@ -29,6 +29,10 @@ public protocol Store: Sendable {
     /// The entries under a key after a number, in ledger order, for the writing thread.
     func entries(under key: EntityKey, after sequence: Int64) throws -> [LedgerEntry]
 
+    /// The same entries as far as folding them needs: judging somebody who is not in memory reads
+    /// several, and neither their hashes nor the texts of their envelopes.
+    func payloads(under key: EntityKey, after sequence: Int64) throws -> [StoredPayload]
+
     /// The number of the first entry that is not before an instant, by the engine's clock; that of
     /// the next entry if there is none.
     func firstSequence(notBefore instant: Instant) throws -> Int64
@@ -52,6 +56,55 @@ extension Store {
     /// The entries under a key, in ledger order, for the writing thread.
     public func entries(under key: EntityKey) throws -> [LedgerEntry] {
         try entries(under: key, after: 0)
+    }
+
+    /// The same entries as far as folding them needs, for stores that have no shorter way.
+    public func payloads(under key: EntityKey, after sequence: Int64) throws -> [StoredPayload] {
+        try entries(under: key, after: sequence).map { StoredPayload($0) }
+    }
+}
+
+/// An entry without its place in the tree.
+public struct StoredPayload: Sendable {
+    /// The number of the entry.
+    public var sequence: Int64
+    /// What kind of entry it is.
+    public var kind: RecordKind?
+    /// Whose it is; empty for the service as a whole.
+    public var app: String
+    /// `sandbox`, `production`, or empty.
+    public var environment: String
+    /// What was asked and answered; empty where that was erased.
+    public var payload: [UInt8]
+
+    /// An entry of these parts.
+    public init(
+        sequence: Int64, kind: RecordKind?, app: String, environment: String, payload: [UInt8]
+    ) {
+        self.sequence = sequence
+        self.kind = kind
+        self.app = app
+        self.environment = environment
+        self.payload = payload
+    }
+
+    /// The parts of an entry.
+    public init(_ entry: LedgerEntry) {
+        self.init(
+            sequence: entry.envelope.sequence, kind: RecordKind(rawValue: entry.envelope.kind),
+            app: entry.envelope.app, environment: entry.envelope.environment,
+            payload: entry.payload)
+    }
+
+    /// Whether it is an app's in an environment.
+    func isOf(_ tenant: Tenant) -> Bool {
+        app == tenant.app && environment == tenant.environment.rawValue
+    }
+
+    /// The payload, read as a record.
+    func record<R: Record>(_ type: R.Type) throws -> R {
+        guard !payload.isEmpty else { throw Refusal(.erased, "this entry was erased") }
+        return try R(payload: RecordReader(bytes: payload, sequence: sequence))
     }
 }
 

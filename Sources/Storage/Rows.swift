@@ -8,12 +8,15 @@ final class Rows {
     private static let columns = "sequence, at, envelope, nodes, salt, payload"
 
     private let byPlace: Statement
+    private let payloadByPlace: Statement
     private let fromPlace: Statement
     private let keysFromPlace: Statement
     private let time: Statement
 
     init(_ connection: borrowing Connection) throws {
         byPlace = try connection.prepare("SELECT \(Self.columns) FROM entries WHERE sequence = ?1")
+        payloadByPlace = try connection.prepare(
+            "SELECT kind, app, environment, payload FROM entries WHERE sequence = ?1")
         fromPlace = try connection.prepare(
             "SELECT \(Self.columns) FROM entries WHERE sequence >= ?1 ORDER BY sequence")
         keysFromPlace = try connection.prepare(
@@ -25,6 +28,17 @@ final class Rows {
         byPlace.bind(1, sequence)
         defer { byPlace.reset() }
         return try byPlace.step() ? Self.entry(byPlace) : nil
+    }
+
+    /// What folding needs of an entry.
+    func payload(_ sequence: Int64) throws -> StoredPayload? {
+        payloadByPlace.bind(1, sequence)
+        defer { payloadByPlace.reset() }
+        guard try payloadByPlace.step() else { return nil }
+        return StoredPayload(
+            sequence: sequence, kind: RecordKind(rawValue: payloadByPlace.text(0)),
+            app: payloadByPlace.text(1), environment: payloadByPlace.text(2),
+            payload: payloadByPlace.bytes(3))
     }
 
     func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {

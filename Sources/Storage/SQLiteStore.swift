@@ -83,6 +83,10 @@ public final class SQLiteStore: Store {
         try index.sequences(of: key, after: sequence).compactMap(writer.rows.entry)
     }
 
+    public func payloads(under key: EntityKey, after sequence: Int64) throws -> [StoredPayload] {
+        try index.sequences(of: key, after: sequence).compactMap(writer.rows.payload)
+    }
+
     public func firstSequence(notBefore instant: Instant) throws -> Int64 {
         try writer.rows.place(notBefore: instant, among: 1...writer.lastSequence() + 1)
     }

@@ -94,6 +94,11 @@ final class FailingStore: Store {
         return try store.entries(under: key, after: sequence)
     }
 
+    func payloads(under key: EntityKey, after sequence: Int64) throws -> [StoredPayload] {
+        try count(.read)
+        return try store.payloads(under: key, after: sequence)
+    }
+
     func firstSequence(notBefore instant: Instant) throws -> Int64 {
         try count(.read)
         return try store.firstSequence(notBefore: instant)

@@ -15,8 +15,8 @@ extension Core {
         for (record, _) in try records(
             AuthorizationRecord.self, under: authorizations, tenant: tenant)
         where record.subject == subject { state.apply(record) }
-        for entry in try store.entries(under: key, after: try windowStart() - 1)
-        where entry.isOf(tenant) && entry.envelope.kind == RecordKind.evaluation.rawValue {
+        for entry in try store.payloads(under: key, after: try windowStart() - 1)
+        where entry.kind == .evaluation && entry.isOf(tenant) {
             let event = try EvaluationEvent(entry)
             guard event.subject == subject else { continue }
             state.apply(event, request: .request(event.requestID, of: tenant), horizon: horizon)
@@ -49,9 +49,9 @@ extension Core {
     func records<R: Record>(_ type: R.Type, under key: EntityKey, tenant: Tenant) throws
         -> [(record: R, sequence: Int64)]
     {
-        try store.entries(under: key)
-            .filter { $0.isOf(tenant) && $0.envelope.kind == R.kind.rawValue }
-            .map { (try $0.record(type), $0.envelope.sequence) }
+        try store.payloads(under: key, after: 0)
+            .filter { $0.kind == R.kind && $0.isOf(tenant) }
+            .map { (try $0.record(type), $0.sequence) }
     }
 
     /// The evaluation that a caller names; a terminal refusal if there is none.

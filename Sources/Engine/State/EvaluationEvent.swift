@@ -1,5 +1,4 @@
 import JSON
-import Ledger
 import Policies
 import Time
 import TrustInsights
@@ -21,9 +20,9 @@ struct EvaluationEvent {
     }
 
     /// Reads it out of an entry, and only the parts that matter: many are read for one person.
-    init(_ entry: LedgerEntry) throws {
+    init(_ entry: StoredPayload) throws {
         guard !entry.payload.isEmpty else { throw Refusal(.erased, "this entry was erased") }
-        let sequence = entry.envelope.sequence
+        let sequence = entry.sequence
         let limits = JSONLimits(bytes: 64 << 20, depth: 100)
         do {
             self = try entry.payload.withUnsafeBytes { bytes in
