@@ -104,6 +104,8 @@ def soak(options, folder):
             if load.poll() is not None or server.process.poll() is not None:
                 sys.exit("soak: the load or the server ended early")
             samples.append((at, server.resident(), server.evaluations()))
+            if len(samples) % (60 // SAMPLE) == 0:
+                print(f"soak: {at:.0f} s, {samples[-1][2]} subjects", flush=True)
             if start is None:
                 if at >= options.warm_seconds and samples[-1][2] >= options.warm_subjects:
                     start = len(samples) - 1

@@ -12,7 +12,7 @@ extension Scenarios {
         private static let seed =
             ProcessInfo.processInfo.environment["DISCERN_FAULT_SEED"].flatMap { UInt64($0) }
             ?? UInt64.random(in: 0...999_999)
-        private static let workers = 2
+        private static let workers = 4
 
         /// Where a story begins.
         enum Start: CaseIterable {
@@ -40,25 +40,38 @@ extension Scenarios {
             }
             if Self.wanted == "all" {
                 for start in Start.allCases {
-                    for kind in DiskFault.Kind.all { try Self.exhaust(kind, from: start, base) }
+                    for kind in DiskFault.Kind.all { Self.exhaust(kind, from: start, base) }
                 }
-                return
-            }
-            var random = SplitMix(state: Self.seed)
-            for _ in 0..<(Int(Self.wanted) ?? 8) {
-                let (start, run) = plain[Int.random(in: plain.indices, using: &random)]
-                let kind = try #require(DiskFault.Kind.all.randomElement(using: &random))
-                let last = max(1, run.calls[kind.call] ?? 1)
-                let fault = DiskFault(kind: kind, number: .random(in: 1...last, using: &random))
-                if let problem = try Self.tell(fault, from: start, base).problem {
-                    Issue.record("seed \(Self.seed), \(start), \(fault): \(problem)")
-                }
+            } else {
+                try Self.sample(Int(Self.wanted) ?? 8, of: plain, base)
             }
         }
 
+        /// Faults that are drawn by chance.
+        private static func sample(
+            _ count: Int, of plain: [(start: Start, run: Run)], _ base: Base
+        ) throws {
+            var random = SplitMix(state: seed)
+            let drawn = try (0..<count).map { _ in
+                let (start, run) = plain[Int.random(in: plain.indices, using: &random)]
+                let kind = try #require(DiskFault.Kind.all.randomElement(using: &random))
+                let last = max(1, run.calls[kind.call] ?? 1)
+                let number = Int.random(in: 1...last, using: &random)
+                return (start, DiskFault(kind: kind, number: number))
+            }
+            let problems = Gathered<String>()
+            concurrently(min(workers, count)) { worker in
+                for (start, fault) in drawn[...].striding(from: worker, by: workers) {
+                    if let problem = suffer(fault, from: start, base).problem {
+                        problems.add("seed \(seed), \(start), \(fault): \(problem)")
+                    }
+                }
+            }
+            for problem in problems.all { Issue.record("\(problem)") }
+        }
+
         /// The first call, the second, and so on, until a story passes without the fault.
-        private static func exhaust(_ kind: DiskFault.Kind, from start: Start, _ base: Base) throws
-        {
+        private static func exhaust(_ kind: DiskFault.Kind, from start: Start, _ base: Base) {
             let next = Atomic(1)
             let isOver = Flag()
             let (problems, reached) = (Gathered<String>(), Gathered<Int>())
@@ -66,18 +79,26 @@ extension Scenarios {
                 while !isOver.isSet {
                     let fault = DiskFault(
                         kind: kind, number: next.add(1, ordering: .relaxed).oldValue)
-                    do {
-                        let run = try tell(fault, from: start, base)
-                        if run.failures == 0 { isOver.set() } else { reached.add(fault.number) }
-                        if let problem = run.problem { problems.add("\(fault): \(problem)") }
-                    } catch {
-                        problems.add("\(fault): \(error)")
-                        isOver.set()
-                    }
+                    let run = suffer(fault, from: start, base)
+                    if run.failures == 0 { isOver.set() } else { reached.add(fault.number) }
+                    if let problem = run.problem { problems.add("\(fault): \(problem)") }
                 }
             }
             Progress.say("\(start), \(kind): \(reached.count) faults, \(problems.count) problems")
             for problem in problems.all { Issue.record("\(start), \(problem)") }
+        }
+
+        /// Every second service is killed at the end of its story, unless the fault would come only
+        /// when it stops.
+        private static func suffer(_ fault: DiskFault, from start: Start, _ base: Base) -> Run {
+            do {
+                let isKilled = fault.number % 2 == 0
+                let run = try tell(fault, from: start, base, isKilled: isKilled)
+                guard isKilled, run.failures == 0, run.problem == nil else { return run }
+                return try tell(fault, from: start, base)
+            } catch {
+                return Run(problem: "\(error)")
+            }
         }
 
         // MARK: A run
@@ -89,8 +110,9 @@ extension Scenarios {
         }
 
         /// Tells the story with a fault, starts again without, and looks what is left.
-        private static func tell(_ fault: DiskFault?, from start: Start, _ base: Base) throws -> Run
-        {
+        private static func tell(
+            _ fault: DiskFault?, from start: Start, _ base: Base, isKilled: Bool = false
+        ) throws -> Run {
             let service = try Service()
             if start == .filled { try base.copy(to: service.data) }
             let counting = service.folder.path + "/count"
@@ -99,7 +121,7 @@ extension Scenarios {
             service.environment = try base.library.environment(
                 fault, below: service.data, counting: counting)
             var story = FaultStory(isLasting: fault?.kind.lasts ?? false)
-            var problem = try story.tell(on: service, isKilled: (fault?.number ?? 1) % 2 == 0)
+            var problem = try story.tell(on: service, isKilled: isKilled)
             let (calls, failures) = FaultLibrary.counts(in: counting)
             service.environment = [:]
             if problem == nil {

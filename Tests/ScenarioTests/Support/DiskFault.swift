@@ -12,8 +12,8 @@ struct DiskFault: Sendable, CustomStringConvertible {
         var error: Error
         var lasts: Bool
 
-        /// All that there are. Only writes can be short.
-        static let all = Call.allCases.flatMap { call in
+        /// All that there are, the many writes last. Only they can be short.
+        static let all = [Call.truncate, .rename, .sync, .open, .write].flatMap { call in
             Error.allCases.filter { $0 != .short || call == .write }.flatMap { error in
                 [false, true].map { Kind(call: call, error: error, lasts: $0) }
             }
