@@ -9,12 +9,22 @@ SWIFT_SOURCES = Sources Tests Fuzz Benchmarks Fixtures Package.swift
 TARGET = evaluate
 RUNS = 1000000
 
-.PHONY: help dependencies build run test test-debug test-release check format lint docs bench fuzz clean
+# What `make prove` tries; the seeds of simulations begin with SEED.
+SEEDS = 10000
+SEED = 1
+KILLS = 500
+MINUTES = 10
+PROVE = swift test -c release --skip-build --filter
+
+.PHONY: help dependencies build run test test-debug test-release check prove prove-faults \
+	prove-simulation prove-kills prove-soak format lint docs bench fuzz clean
 
 help:
 	@echo 'make run      build and serve for development, on 127.0.0.1:8080'
 	@echo 'make test     all tests, in debug and in release'
 	@echo 'make check    the gate: format, then all tests; warnings are errors'
+	@echo 'make prove    that the ledger loses nothing, at length (an hour):'
+	@echo '              SEEDS=$(SEEDS) SEED=$(SEED) KILLS=$(KILLS) MINUTES=$(MINUTES)'
 	@echo 'make format   format all sources'
 	@echo 'make docs     the documentation of the CEL module, as pages'
 	@echo 'make bench    measure against the floor (minutes)'
@@ -55,6 +65,31 @@ format:
 	swift format --in-place --parallel --recursive $(SWIFT_SOURCES)
 
 check: lint test
+
+# All of it is run, and what failed is named at the end.
+prove: dependencies
+	swift build -c release --build-tests
+	@failed=; \
+	for part in faults simulation kills soak; do \
+		start=$$(date +%s); \
+		echo "prove: $$part"; \
+		if $(MAKE) --no-print-directory prove-$$part; then result=passed; \
+		else result=FAILED; failed="$$failed $$part"; fi; \
+		summary="$$summary\n$$part $$result in $$(($$(date +%s) - start)) s"; \
+	done; \
+	printf "prove:$$summary\n"; test -z "$$failed"
+
+prove-faults:
+	DISCERN_FAULTS=all $(PROVE) 'Scenarios/Faults'
+
+prove-simulation:
+	DISCERN_SIMULATION_SEEDS=$(SEEDS) DISCERN_SIMULATION_SEED=$(SEED) $(PROVE) SimulationTests
+
+prove-kills:
+	DISCERN_KILLS=$(KILLS) $(PROVE) 'Scenarios/Kill'
+
+prove-soak:
+	Benchmarks/soak.py --minutes $(MINUTES)
 
 # The symbols come out of a build of their own, since the flags would make the usual one start anew.
 # A link that leads nowhere, or anything else that the documentation compiler warns of, is an error.

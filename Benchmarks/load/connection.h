@@ -7,6 +7,8 @@ enum received { PARTIAL, COMPLETE, BROKEN };
 struct connection {
     int socket;
     int busy;         /* a request is under way */
+    uint64_t subject; /* with --fresh: whose requests it sends, and the next of them */
+    int step;
     int64_t due;      /* nanoseconds; when that request was to start */
     char out[2048];
     size_t length;    /* of the request in `out` */

@@ -5,8 +5,10 @@
  * answered, and a latency counts from the instant a request fell due, so that a server which
  * stalls cannot hide it by slowing the load down.
  *
- * Every request has its own requestID; subjects go round, from another one in each run. Any status but 201 is an error, and the
- * exit status is 1 if there was one.
+ * Every request has its own requestID; subjects go round, from another one in each run. With
+ * --fresh every subject is new: it is
+ * authorised, an action of it is judged and reported, and it donates, with a device of its own. Any
+ * status but 201 (200 for an authorisation) is an error, and the exit status is 1 if there was one.
  */
 #include "connection.h"
 #include "options.h"
@@ -29,7 +31,7 @@ struct run {
     const struct options *options;
     int epoll;
     struct connection *connections;
-    uint64_t sent, answered, wrong_status, broken;
+    uint64_t sent, answered, wrong_status, broken, subjects;
     int first_wrong_status;
     char first_wrong_body[400];
     struct samples samples;
@@ -82,8 +84,42 @@ static size_t evaluation(const struct run *run, uint64_t number, char *out, size
     return render(options, "POST", "/v1/evaluations", body, (size_t)length, out, size);
 }
 
+enum { AUTHORISE, EVALUATE, REPORT, DONATE, STEPS };
+
+/* The next request of the subject of a connection, or the first of a new one. */
+static size_t of_fresh_subject(struct run *run, struct connection *connection) {
+    static const struct {
+        const char *method, *path, *body;
+    } requests[STEPS] = {
+        {"PUT", "/v1/authorizations",
+         "{\"subject\":\"s-%s\",\"category\":\"payment\",\"status\":\"authorized\"}"},
+        {"POST", "/v1/evaluations",
+         "{\"requestID\":\"tx-%s\",\"subject\":\"s-%s\",\"context\":{\"category\":\"payment\","
+         "\"attributes\":{\"amount\":900.0,\"currency\":\"EUR\",\"newPayee\":true}},"
+         "\"insights\":[{\"kind\":\"isLikelyBeingCoached\",\"schema\":1,\"modelVersion\":"
+         "\"current\"}],\"device\":{\"value\":0.5}}"},
+        {"POST", "/v1/consumption", "{\"requestID\":\"tx-%s\",\"status\":\"usedUnchangedFriction\"}"},
+        {"POST", "/v1/review-prompts/donations",
+         "{\"idempotencyKey\":\"d-%s\",\"subject\":\"s-%s\",\"device\":\"d-%s\",\"reason\":"
+         "\"finishedTranscript\",\"appVersion\":\"1.0\",\"distribution\":\"appStore\","
+         "\"timeZone\":\"UTC\",\"installedAt\":\"2020-01-01T00:00:00Z\"}"},
+    };
+    int step = connection->step++ % STEPS;
+    if (step == 0) connection->subject = run->subjects++;
+    char name[48], body[768];
+    snprintf(name, sizeof name, "%llx-%llu", (unsigned long long)run->tag,
+             (unsigned long long)connection->subject);
+    int length = snprintf(body, sizeof body, requests[step].body, name, name, name);
+    return render(run->options, requests[step].method, requests[step].path, body, (size_t)length,
+                  connection->out, sizeof connection->out);
+}
+
 static void send_next(struct run *run, struct connection *connection, int64_t due) {
-    connection->length = evaluation(run, run->sent++, connection->out, sizeof connection->out);
+    connection->length =
+        run->options->fresh
+            ? of_fresh_subject(run, connection)
+            : evaluation(run, run->sent, connection->out, sizeof connection->out);
+    run->sent++;
     connection->due = due;
     if (!connection_send(connection)) {
         run->broken++;
@@ -94,7 +130,8 @@ static void send_next(struct run *run, struct connection *connection, int64_t du
 static void answer(struct run *run, struct connection *connection) {
     int64_t at = now();
     run->answered++;
-    if (connection->status != 201) {
+    int wanted = run->options->fresh && connection->step % STEPS == AUTHORISE + 1 ? 200 : 201;
+    if (connection->status != wanted) {
         if (run->wrong_status++ == 0) {
             run->first_wrong_status = connection->status;
             snprintf(run->first_wrong_body, sizeof run->first_wrong_body, "%.*s",

@@ -12,7 +12,7 @@ _Noreturn void die(const char *what, const char *why) {
 
 static const char usage[] =
     "load http://ADDRESS:PORT [--key KEY] [--connections N] [--subjects N] [--seconds S]\n"
-    "     [--warmup S] [--rate R] [--authorise]";
+    "     [--warmup S] [--rate R] [--authorise] [--fresh]";
 
 static double number(const char *name, const char *text, double least) {
     char *end;
@@ -40,6 +40,10 @@ struct options options_parse(int count, char **arguments) {
         const char *name = arguments[i];
         if (strcmp(name, "--authorise") == 0) {
             options.authorise = 1;
+            continue;
+        }
+        if (strcmp(name, "--fresh") == 0) {
+            options.fresh = 1;
             continue;
         }
         if (i + 1 == count) die("usage", usage);

@@ -13,6 +13,7 @@ struct options {
     double warmup;       /* before the measurement, default 1 */
     double rate;         /* requests per second in all; 0 is a closed loop */
     int authorise;       /* authorise every subject first */
+    int fresh;           /* ever new subjects, each with all that one does */
 };
 
 struct options options_parse(int count, char **arguments);

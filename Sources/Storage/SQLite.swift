@@ -21,7 +21,12 @@ struct Connection: ~Copyable {
     /// Opens a file; with `readOnly` it must exist.
     init(path: String, readOnly: Bool) throws(SQLiteError) {
         // Made by us, so that only the owner may read it; SQLite gives its log the same mode.
-        if !readOnly { close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) }
+        // A file that is there must not be opened: closing it again would take away the locks that
+        // this process has on it, and another program would delete the log under the server.
+        if !readOnly {
+            let made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if made >= 0 { close(made) }
+        }
         var opened: OpaquePointer?
         let flags =
             readOnly

@@ -27,6 +27,7 @@ final class FailingStore: Store {
         var calls = 0
         var failures = 0
         var scans: [Int64] = []
+        var aroundCommit: (@Sendable (_ isDone: Bool) -> Void)?
     }
 
     private let store: SQLiteStore
@@ -35,7 +36,14 @@ final class FailingStore: Store {
     init(_ store: SQLiteStore) { self.store = store }
 
     /// Counts from here on.
-    func begin(_ plan: Plan) { state.withLock { $0 = State(plan: plan) } }
+    func begin(_ plan: Plan) {
+        state.withLock { $0 = State(plan: plan, aroundCommit: $0.aroundCommit) }
+    }
+
+    /// Has somebody look before and after each commit.
+    func watch(_ aroundCommit: (@Sendable (_ isDone: Bool) -> Void)?) {
+        state.withLock { $0.aroundCommit = aroundCommit }
+    }
 
     /// How many calls were counted, and how many of them failed.
     var counts: (calls: Int, failures: Int) { state.withLock { ($0.calls, $0.failures) } }
@@ -74,7 +82,10 @@ final class FailingStore: Store {
             store.rollback()
             throw error
         }
+        let around = state.withLock { $0.aroundCommit }
+        around?(false)
         try store.commit()
+        around?(true)
     }
 
     func probe() throws {

@@ -29,19 +29,24 @@ struct SeededGenerator: RandomNumberGenerator {
 /// Random stories: however they are told, with restarts, with somebody who looks all the time,
 /// or replayed from what was recorded, they leave the same ledger.
 @Suite struct RandomStoryTests {
-    private static let people = ["anna", "bert", "carl"]
-    private static let requests = (0..<25).map { "r\($0)" }
+    static let people = ["anna", "bert", "carl"]
+    static let requests = (0..<25).map { "r\($0)" }
 
-    private static func story(_ seed: UInt64) throws -> Story {
-        var random = SeededGenerator(seed: seed)
-        var story = Story()
+    /// Policies in several versions.
+    static func loads() throws -> [CandidateLoad] {
         let model = "models/coached-scorecard.yaml"
-        let loads = try [
+        return try [
             Stage.load(["transcripts-payments.yaml", "transcripts-review.yaml", model]),
             Stage.load([model], [Stage.payments(4, limit: 100)]),
             Stage.load([model, "transcripts-account.yaml"], [Stage.payments(3)], activates: true),
             Stage.load([model], [Stage.payments(5, limit: 9)], activates: true),
         ]
+    }
+
+    private static func story(_ seed: UInt64) throws -> Story {
+        var random = SeededGenerator(seed: seed)
+        var story = Story()
+        let loads = try loads()
         story.then("start") { stage in
             var configuration = Configuration()
             configuration.debt.minimum = 2
@@ -63,7 +68,8 @@ struct SeededGenerator: RandomNumberGenerator {
         return story
     }
 
-    private static func command(_ random: inout SeededGenerator, _ loads: [CandidateLoad])
+    /// A random command, as a stage gives it.
+    static func command(_ random: inout SeededGenerator, _ loads: [CandidateLoad])
         -> (Stage) -> (Tenant?, Command)
     {
         let person = random.pick(people)

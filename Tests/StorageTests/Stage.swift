@@ -18,7 +18,7 @@ final class Stage {
     static let other = Tenant(app: "other", environment: .sandbox)
     static let tenants = [sandbox, production, other]
 
-    let folder: TemporaryFolder
+    private(set) var folder: TemporaryFolder
     let clock = TestClock(Service.start)
     let pseudonymizer = Pseudonymizer(key: [UInt8](repeating: 7, count: 32))
     private(set) var store: SQLiteStore
@@ -49,6 +49,14 @@ final class Stage {
     deinit {
         engine.stop()
         store.close()
+    }
+
+    /// Goes on with another folder, as it is on disk: what the one so far becomes when it is closed
+    /// is of no matter.
+    func restart(from copy: TemporaryFolder) throws {
+        let discarded = folder
+        try restart { folder = copy }
+        withExtendedLifetime(discarded) {}
     }
 
     func restart(while closed: () throws -> Void = {}) throws {

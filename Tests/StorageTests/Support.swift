@@ -35,6 +35,13 @@ final class TemporaryFolder: Sendable {
         return (attributes[.size] as? NSNumber)?.int64Value ?? 0
     }
 
+    /// A copy of all that is in it now.
+    func copied() throws -> TemporaryFolder {
+        let copy = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: path, toPath: copy.path)
+        return copy
+    }
+
     /// Changes the bytes of a file of it.
     func change(_ name: String, _ body: (inout Data) -> Void) throws {
         let file = URL(fileURLWithPath: path + "/" + name)

@@ -34,12 +34,19 @@ struct AuditedLedger {
     /// How many of them `verify` has seen.
     private var verified = 0
 
-    /// What the key may see. Pages of an uneven size, so that their edges are tried too.
-    init(_ client: Client, pageSize: Int = 997) throws { try readOn(client, pageSize: pageSize) }
+    /// Where it begins: behind that entry.
+    private let start: Int64
+
+    /// What the key may see, behind an entry. Pages of an uneven size, so that their edges are tried
+    /// too.
+    init(_ client: Client, after start: Int64 = 0, pageSize: Int = 997) throws {
+        self.start = start
+        try readOn(client, pageSize: pageSize)
+    }
 
     /// Reads what was appended since.
     mutating func readOn(_ client: Client, pageSize: Int = 997) throws {
-        var cursor = entries.last.map { String($0.sequence) }
+        var cursor = entries.last.map { String($0.sequence) } ?? (start > 0 ? "\(start)" : nil)
         repeat {
             let more = cursor.map { "&cursor=\($0)" } ?? ""
             let answer = try client.get("/v1/audit/entries?limit=\(pageSize)\(more)")
@@ -54,12 +61,12 @@ struct AuditedLedger {
 
     func of(kind: String) -> [AuditedEntry] { entries.filter { $0.kind == kind } }
 
-    /// Checks what can be checked from outside: numbers without a gap from 1, times that never
+    /// Checks what can be checked from outside: numbers without a gap, times that never
     /// go back, digests of salt and payload, leaf hashes. For an operator's view; what was
     /// verified before is not looked at again, but for its order.
     mutating func verify(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(
-            entries.map(\.sequence) == Array(1...Int64(max(entries.count, 1))),
+            entries.map(\.sequence) == Array(start + 1...start + Int64(max(entries.count, 1))),
             "the ledger has a gap", sourceLocation: sourceLocation)
         let times = entries.map { $0.envelope["at"]?.stringValue ?? "" }
         #expect(times == times.sorted(), "time went back", sourceLocation: sourceLocation)

@@ -57,3 +57,10 @@ final class Barrier: @unchecked Sendable {
 
     func wait() { pthread_barrier_wait(barrier) }
 }
+
+/// What a long run tells of itself, on standard error.
+enum Progress {
+    static func say(_ text: String) {
+        FileHandle.standardError.write(Data("prove: \(text)\n".utf8))
+    }
+}

@@ -41,9 +41,10 @@ final class Spawned {
     let identifier: pid_t
     private(set) var exitStatus: Int32?
 
-    /// Starts the program with its two streams going to files.
+    /// Starts the program with its two streams going to files, and more in its environment.
     init(
-        program: String = Program.path, _ arguments: [String], output: String, errors: String
+        program: String = Program.path, _ arguments: [String], output: String, errors: String,
+        environment: [String: String] = [:]
     ) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -62,10 +63,13 @@ final class Spawned {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words: [UnsafeMutablePointer<CChar>?] =
             ([program] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        let more = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var settings: [UnsafeMutablePointer<CChar>?] =
+            more.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for word in words + settings { free(word) } }
         var identifier = pid_t()
         let status = posix_spawn(
-            &identifier, program, &actions, &attributes, &words, environ)
+            &identifier, program, &actions, &attributes, &words, &settings)
         guard status == 0 else { throw Failure.spawn(status) }
         self.identifier = identifier
     }

@@ -24,6 +24,8 @@ final class Service {
     let output: String
     let errors: String
     private let arguments: [String]
+    /// What the next start finds in its environment beside what there is.
+    var environment: [String: String] = [:]
     private(set) var process: Spawned?
     private(set) var port: UInt16 = 0
     /// The development key; empty without `--dev`.
@@ -57,7 +59,7 @@ final class Service {
         let process = try Spawned(
             [
                 "serve", "--listen", "127.0.0.1:0", "--data", data, "--policies", policies,
-            ] + arguments, output: output, errors: errors)
+            ] + arguments, output: output, errors: errors, environment: environment)
         return (process, before)
     }
 
