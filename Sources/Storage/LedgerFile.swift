@@ -19,13 +19,36 @@ public final class LedgerFile: LedgerNodes {
                 path: folder, doing: "opening", error: "there is no database of discern")
         }
         do {
-            reading = try Reading(path: path) { try Schema.check($0, path: path) }
+            reading = try Self.open(path)
         } catch let error as SQLiteError where error.code & 0xFF == SQLITE_NOTADB {
             throw StorageError.notOurs(path: path)
         }
         index = KeyRunFiles(reading: folder + "/index")
         // The whole ledger is read once, in order: pages are looked at where they are, not copied.
         try reading.connection.run("PRAGMA mmap_size = \(1 << 40)")
+    }
+
+    /// SQLite makes files beside a database to read it. Where that is not allowed, the database is
+    /// read without them if it holds all there is: no log stands beside it.
+    private static func open(_ path: String) throws -> Reading {
+        do {
+            return try Reading(path: path) { try Schema.check($0, path: path) }
+        } catch let error as SQLiteError
+            where [SQLITE_READONLY, SQLITE_CANTOPEN].contains(error.code & 0xFF)
+        {
+            guard access(path, R_OK) == 0 else { throw error }
+            var log = stat()
+            guard stat(path + "-wal", &log) != 0 || log.st_size == 0 else {
+                throw StorageError.file(
+                    path: path, doing: "reading",
+                    error: "its newest entries are in \(path)-wal, which nobody can read here "
+                        + "without the right to write into the folder: read it as its owner, stop "
+                        + "the server first, or copy it with SQLite's .backup")
+            }
+            return try Reading(path: path, isImmutable: true) {
+                try Schema.check($0, path: path)
+            }
+        }
     }
 
     /// Whether a folder has a database.

@@ -18,8 +18,9 @@ public struct SQLiteError: Error, Sendable, CustomStringConvertible {
 struct Connection: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Opens a file; with `readOnly` it must exist.
-    init(path: String, readOnly: Bool) throws(SQLiteError) {
+    /// Opens a file; with `readOnly` it must exist. With `isImmutable` nobody writes it meanwhile:
+    /// it is read without the files beside it that readers share.
+    init(path: String, readOnly: Bool, isImmutable: Bool = false) throws(SQLiteError) {
         // Made by us, so that only the owner may read it; SQLite gives its log the same mode.
         // A file that is there must not be opened: closing it again would take away the locks that
         // this process has on it, and another program would delete the log under the server.
@@ -32,7 +33,9 @@ struct Connection: ~Copyable {
             readOnly
             ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         // Every connection is confined to one thread, so SQLite's own locks are left out.
-        let status = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        let status = sqlite3_open_v2(
+            isImmutable ? Self.immutable(path) : path, &opened,
+            flags | SQLITE_OPEN_NOMUTEX | (isImmutable ? SQLITE_OPEN_URI : 0), nil)
         guard status == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
@@ -44,6 +47,20 @@ struct Connection: ~Copyable {
     }
 
     deinit { sqlite3_close_v2(handle) }
+
+    /// A path as SQLite's URI, in which `%`, `?` and `#` mean something.
+    private static func immutable(_ path: String) -> String {
+        let name = path.map { character in
+            switch character {
+            case "%": "%25"
+            case "?": "%3f"
+            case "#": "%23"
+            default: String(character)
+            }
+        }
+        // Behind an empty authority, so that a path may begin with several slashes.
+        return "file:" + (path.hasPrefix("/") ? "//" : "") + name.joined() + "?immutable=1"
+    }
 
     /// Runs statements that give no rows.
     func run(_ sql: String) throws(SQLiteError) {

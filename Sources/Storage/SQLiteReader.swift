@@ -48,8 +48,11 @@ final class Reading: @unchecked Sendable {
     let connection: Connection
     let rows: Rows
 
-    init(path: String, check: (borrowing Connection) throws -> Void = { _ in }) throws {
-        connection = try Connection(path: path, readOnly: true)
+    init(
+        path: String, isImmutable: Bool = false,
+        check: (borrowing Connection) throws -> Void = { _ in }
+    ) throws {
+        connection = try Connection(path: path, readOnly: true, isImmutable: isImmutable)
         try check(connection)
         rows = try Rows(connection)
     }

@@ -127,7 +127,12 @@ extension Scenarios {
                     "attributes.amount >= 500.0",
                     with: "attributes.amount >= 500.0 && attributes.channel == \"web\"")
             }
-            let report = try Self.backtest(candidate)
+            let run = try Program.run(
+                [
+                    "backtest", candidate.path, "--data", Self.recorded.get().data, "-f", "json",
+                ])
+            #expect(run.status == 5 && run.errors.contains("nothing was tested"), "\(run.errors)")
+            let report = try JSONReader.parse(Array(run.output.utf8))
             #expect(report["judged"] == 0)
             #expect(
                 report["notJudged"]?["attributes.channel was not recorded"]
@@ -165,6 +170,8 @@ extension Scenarios {
             #expect(rules.map { $0["id"] } == ["R1", "R2", "rest"])
             #expect(rules[1]["matched"] == 0)
             #expect((rules[1]["wouldMatch"]?.intValue ?? 0) > 0)
+            // A rule without a condition would match whenever another did instead.
+            #expect(rules[2]["wouldMatch"] == rules[0]["matched"])
         }
 
         @Test func aPeriodWithoutEvaluationsIsNoTest() throws {
@@ -174,7 +181,22 @@ extension Scenarios {
                 ["backtest", candidate.path, "--data", data, "--since", "2027-01-01T00:00:00Z"])
             #expect(run.status == 5)
             #expect(run.errors.contains("nothing was tested"))
+            let count = try Self.recorded.get().count
+            let number = count.formatted(.number.locale(Locale(identifier: "en_US")))
+            #expect(
+                run.errors.contains("; there are \(number) evaluations, from 202"), "\(run.errors)")
             #expect(run.output.isEmpty)
+        }
+
+        @Test func nothingRecordedIsNoTest() throws {
+            let folder = try TemporaryFolder()
+            try Files.write("", to: folder.path + "/empty.ndjson")
+            let candidate = try Self.candidate { $0 }
+            for words in [["backtest", candidate.path], ["policies", "compare"]] {
+                let run = try Program.run(words + ["--stream", folder.path + "/empty.ndjson"])
+                #expect(run.status == 5 && run.output.isEmpty)
+                #expect(run.errors.contains("there are no recorded evaluations"), "\(run.errors)")
+            }
         }
 
         @Test(arguments: [

@@ -57,7 +57,7 @@ extension Scenarios {
             #expect(untried.status == 5)
             #expect(untried.errors.contains("noShadow") && untried.errors.contains("policyGuarded"))
             let nothing = try run("compare", "--app", "shop", "--environment", "sandbox")
-            #expect(nothing.status == 1, "no evaluation at all")
+            #expect(nothing.status == 5, "no evaluation at all")
             let trial = try run("activate", reference, "--shadow", "-m", "a trial")
             #expect(trial.status == 0, "\(trial.errors)")
             try Self.judge(service, key: key, ["a", "b", "c"])
@@ -93,6 +93,54 @@ extension Scenarios {
             #expect(changes?.last?["actor"] == "system")
             let audit = try service.command("audit", "list", "--kind", "rollback")
             #expect(audit.output.contains("\(Self.name): too strict"))
+        }
+
+        /// Where no server runs, `activate` runs the tests of the folder: a fault in it is told.
+        @Test func aFaultOfTheFolderIsToldByActivate() throws {
+            let (service, _) = try Self.started()
+            #expect(try service.stop() == 0)
+            try Self.edit(service, version: 4) { $0 }
+            let folder = ["-p", service.policies, "--data", service.data]
+            #expect(try Program.run(["policies", "reload"] + folder).status == 0)
+            let activate = ["policies", "activate", Self.name + "@4", "-m", "x"]
+            try Files.write("kind: trust\nname: broken\n", to: service.policies + "/broken.yaml")
+            let refused = try Program.run(activate + folder)
+            #expect(refused.status == 3)
+            #expect(refused.errors.contains("broken.yaml:1:1: error: "), "\(refused.errors)")
+            let empty = service.folder.path + "/empty"
+            mkdir(empty, 0o700)
+            let nothing = try Program.run(activate + ["-p", empty, "--data", service.data])
+            #expect(nothing.status == 2)
+            #expect(nothing.errors.contains("there are no policies in \(empty)"))
+            // An override is never taken from the environment.
+            unlink(service.policies + "/broken.yaml")
+            let guarded = try Program.run(
+                ["DISCERN_ALLOW=noShadow", Program.path] + activate + folder, of: "/usr/bin/env")
+            #expect(guarded.status == 5 && guarded.errors.contains("noShadow"))
+            // Nothing acts, so no test is asked for.
+            try Files.write("kind: trust\nname: broken\n", to: service.policies + "/broken.yaml")
+            let shadow = try Program.run(activate + ["--shadow"] + folder)
+            #expect(shadow.status == 0, "\(shadow.errors)")
+        }
+
+        @Test func whatHasJudgedNothingYetIsSaid() throws {
+            let (service, key) = try Self.started()
+            try Self.judge(service, key: key, ["a"])
+            try Self.edit(service, version: 4) { $0 }
+            #expect(try service.command("policies", "reload").status == 0)
+            let reference = Self.name + "@4"
+            #expect(
+                try service.command("policies", "activate", reference, "--shadow", "-m", "x").status
+                    == 0)
+            let all = try service.command("policies", "compare")
+            #expect(all.status == 0, "the shadow rules of what acts are compared")
+            #expect(all.errors.contains("\(reference) runs in shadow since "), "\(all.errors)")
+            let one = try service.command("policies", "compare", "--policy", reference)
+            #expect(one.status == 5)
+            #expect(one.errors.contains("has judged nothing in the period yet"), "\(one.errors)")
+            try Self.judge(service, key: key, ["b"])
+            let judged = try service.command("policies", "compare")
+            #expect(judged.status == 0 && !judged.errors.contains("nothing"), "\(judged.errors)")
         }
 
         @Test func anAppsOwnPolicyByTheCommandLine() throws {

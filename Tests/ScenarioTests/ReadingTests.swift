@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 extension Scenarios {
@@ -62,6 +63,56 @@ extension Scenarios {
             #expect(isWritten)
             let history = try service.command("policies", "history", "--limit", "1")
             #expect(history.output.contains("in shadow"), "\(history.output)")
+        }
+
+        /// Runs a command as somebody who owns nothing, if this process may do that.
+        private static func stranger(_ words: [String]) throws -> Program.Outcome {
+            guard geteuid() == 0 else { return try Program.run(words) }
+            return try Program.run(
+                ["--reuid=65534", "--regid=65534", "--clear-groups", Program.path] + words,
+                of: "/usr/bin/setpriv")
+        }
+
+        /// A copy that only its owner may write is read by others: as it is, without the files that
+        /// SQLite would make beside it. One with a log needs more, which is said.
+        @Test(
+            .enabled(
+                if: geteuid() != 0 || access("/usr/bin/setpriv", X_OK) == 0, "needs setpriv"))
+        func aCopyThatCannotBeWrittenIsRead() throws {
+            let service = try Self.killed()
+            let policy = service.policies + "/transcripts-payments.yaml"
+            // `#`, `%` and `?` mean something in SQLite's URIs.
+            let copy = service.folder.path + "/a copy#1 50%25?x"
+            func protect() {
+                for path in Files.all(in: copy) + Files.all(in: service.policies) {
+                    chmod(path, 0o444)
+                }
+                chmod(copy, 0o555)
+            }
+            try Files.copy(service.data, to: copy)
+            unlink(copy + "/discern.db-shm")
+            unlink(copy + "/server.json")
+            protect()
+            defer { chmod(copy, 0o755) }
+            let refused = try Self.stranger(["policies", "list", "--data", copy])
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("discern.db-wal"), "\(refused.errors)")
+            #expect(refused.errors.contains("the right to write"), "\(refused.errors)")
+            // A clean stop moves the log into the database.
+            try service.start()
+            #expect(try service.stop() == 0)
+            chmod(copy, 0o755)
+            try FileManager.default.removeItem(atPath: copy)
+            try Files.copy(service.data, to: copy)
+            protect()
+            let commands = [
+                ["policies", "list"], ["policies", "compare"], ["explain", "a"],
+                ["backtest", policy],
+            ]
+            for words in commands {
+                let run = try Self.stranger(words + ["--data", copy])
+                #expect(run.status == 0, "\(words): \(run.errors)")
+            }
         }
 
         /// Reading takes no lock and needs no right to write.

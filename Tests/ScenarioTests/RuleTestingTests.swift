@@ -162,7 +162,18 @@ extension Scenarios {
                             ? "pipe.yaml: left as it is: neither a file nor a folder\n"
                             : "pipe.yaml:1:1: error: the file cannot be read: neither a file nor a "
                                 + "folder [policy.unreadable]\n"), "\(run.errors)")
+                let named = try Program.run([command, folder.path + "/pipe.yaml"])
+                #expect(named.status == 1)
+                #expect(
+                    named.errors.contains("pipe.yaml: neither a file nor a folder\n"),
+                    "\(named.errors)")
             }
+            // What a shell has opened is read.
+            try Files.write(Self.policy, to: folder.path + "/p")
+            let piped = try Program.run(
+                ["-c", "cat '\(folder.path)/p' | '\(Program.path)' check /dev/stdin"],
+                of: "/bin/sh")
+            #expect(piped.status == 0, "\(piped.errors)")
         }
 
         @Test func linesMayEndAsOnWindows() throws {

@@ -145,6 +145,10 @@ extension Scenarios {
             #expect(outcome.output.contains("p.yaml: trust sample@1\n"))
             let named = try Program.run(["check", folder.path + "/q.yaml"])
             #expect(named.status == 1 && named.errors.contains("q.yaml: No such file"))
+            // Whose test it is, may stand in the file that cannot be read.
+            try Files.write("policy: simple\n", to: folder.path + "/q_test.yaml")
+            let again = try Program.run(["check", folder.path])
+            #expect(!again.errors.contains("did you mean"), "\(again.errors)")
             let fmt = try Program.run(["fmt", "--check", folder.path])
             #expect(fmt.status == 3 && fmt.errors.contains("q.yaml: left as it is: No such file"))
         }
@@ -209,6 +213,43 @@ extension Scenarios {
             let outcome = try Program.run(["fmt", folder.path])
             #expect(outcome.status == 3 && outcome.errors.contains("left as it is"))
             #expect(Files.text(folder.path + "/p.yaml") == "kind: [trust\n")
+        }
+
+        @Test(arguments: [
+            ("attributes.amount >", "expected"),
+            (String(repeating: "true || ", count: 20_000) + "true", "10000 bytes"),
+        ])
+        func fmtRefusesWhatIsNoExpression(expression: String, part: String) throws {
+            let text = Self.good.replacing("attributes.amount > 500.0", with: "'\(expression)'")
+            let folder = try Self.folder(["p.yaml": text])
+            let run = try Program.run(["fmt", "--check", folder.path])
+            #expect(run.status == 3)
+            #expect(run.errors.contains("p.yaml:9: left as it is: "), "\(run.errors.prefix(300))")
+            #expect(run.errors.contains(part), "\(run.errors.prefix(300))")
+        }
+
+        /// What a run that was killed left is taken over, and what cannot be written is counted.
+        @Test func aDraftIsTakenOver() throws {
+            let folder = try Self.folder(["p.yaml": Self.good.replacing("> 500.0", with: ">500.0")])
+            let path = folder.path + "/p.yaml"
+            try Files.write(String(repeating: "x", count: 10_000), to: path + ".discern-draft")
+            let run = try Program.run(["fmt", folder.path])
+            #expect(run.status == 0 && run.lines == [path], "\(run.errors)")
+            #expect(Files.text(path) == Self.good)
+            #expect(Files.all(in: folder.path) == [path])
+        }
+
+        @Test(.enabled(if: SmallDisk.isPossible, "no file system can be mounted"))
+        func fmtOnAFullDiskLeavesTheFile() throws {
+            let disk = try SmallDisk(kibibytes: 256)
+            let text = Self.good.replacing("> 500.0", with: ">500.0")
+            try Files.write(text, to: disk.path + "/p.yaml")
+            disk.fill()
+            let run = try Program.run(["fmt", disk.path])
+            #expect(run.status == 1 && run.output.isEmpty)
+            #expect(run.errors.contains("No space left"), "\(run.errors)")
+            #expect(run.errors.contains("1 file, 0 laid out, 1 could not be written\n"))
+            #expect(Files.text(disk.path + "/p.yaml") == text)
         }
 
         @Test func fmtSaysWhichExpressionsStayAsTheyAre() throws {

@@ -68,6 +68,21 @@ extension Scenarios {
             #expect(run.lines.contains { $0.hasPrefix("FAIL transcripts-payments@") })
         }
 
+        @Test(arguments: [60, 100]) func annotatedTextFits(columns: Int) throws {
+            let folder = try Self.candidate { text in
+                text.replacing(
+                    "velocity.payments1h > 3",
+                    with: "velocity.payments1h > 3 || velocity.payments1h == 1000 || "
+                        + "velocity.payments1h == 1001 || velocity.payments1h == 1002")
+            }
+            let path = folder.path + "/transcripts-payments_test.yaml"
+            let run = try Self.run("test", path, "--annotate", columns: columns)
+            for line in run.lines where line.contains(" | ") { #expect(line.count <= columns) }
+            #expect(run.lines.contains { $0.contains("never true") })
+            let help = try Self.run("audit", "list", "--help", columns: columns)
+            #expect(help.status == 0 && help.lines.allSatisfy { $0.count <= columns })
+        }
+
         @Test func recordedDecisionsFit() throws {
             let folder = try Self.recorded()
             let data = folder.path + "/data"

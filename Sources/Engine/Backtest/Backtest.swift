@@ -66,6 +66,9 @@ public final class Backtest {
             // Another policy's events may still fill windows that name their category.
             return remember(record)
         }
+        report.recorded += 1
+        report.firstRecorded = report.firstRecorded ?? record.receivedAt
+        report.lastRecorded = record.receivedAt
         if isInPeriod(record.receivedAt) { judge(record) }
         remember(record)
     }
@@ -170,15 +173,18 @@ public final class Backtest {
         }
     }
 
-    /// Whether a rule that was not reached would have matched: its condition holds, and so do
-    /// those of the blocks around it.
+    /// Whether a rule that was not reached would have matched: its condition holds, if it has one,
+    /// and so do those of the blocks around it.
     private func wouldMatch(_ index: Int, _ verdicts: [Verdict]) -> Bool {
         var next: Int? = index
         while let rule = next {
             if !verdicts[rule].isMatch {
-                guard verdicts[rule] == .skipped, let condition = report.conditions[rule],
-                    case .matched = condition.program.evaluateCondition(&activation)
-                else { return false }
+                guard verdicts[rule] == .skipped else { return false }
+                if let condition = report.conditions[rule] {
+                    guard case .matched = condition.program.evaluateCondition(&activation) else {
+                        return false
+                    }
+                }
             }
             next = candidate.policy.rules[rule].parent
         }

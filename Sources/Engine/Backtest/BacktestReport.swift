@@ -72,7 +72,8 @@ public struct BacktestReport: Sendable {
         public var mode: RuleMode
         /// How often it matched.
         public var matched: Int64 = 0
-        /// How often it would have matched, but an earlier rule had decided.
+        /// How often it would have matched, but an earlier rule had decided. A rule without a
+        /// condition always would, where the blocks around it do.
         public var wouldMatch: Int64 = 0
         /// How often its condition failed.
         public var failed: Int64 = 0
@@ -102,6 +103,12 @@ public struct BacktestReport: Sendable {
 
     /// The candidate, as `name@version`.
     public let policy: String
+    /// Evaluations of the policy's categories at any time.
+    public var recorded: Int64 = 0
+    /// When the first and the last of those were received.
+    public var firstRecorded: Instant?
+    /// See ``firstRecorded``.
+    public var lastRecorded: Instant?
     /// Evaluations of the policy's categories in the period.
     public var evaluations: Int64 = 0
     /// When the first and the last of them were received.
@@ -126,7 +133,7 @@ public struct BacktestReport: Sendable {
     public var rules: [Rule]
     /// A few evaluations of each kind, in the order of the ledger.
     public var examples: [ExampleKind: [Example]] = [:]
-    /// The conditions of the rules, by index.
+    /// The conditions of the rules, by index; nil for a rule without one.
     let conditions: [Expression?]
 
     private var peopleHeldThen = Set<Pseudonym>()

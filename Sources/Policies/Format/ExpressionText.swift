@@ -7,10 +7,23 @@ enum ExpressionText {
 
     /// The tree of an expression; nil where it does not parse.
     static func parse(_ text: String) -> AST? {
+        let result = compile(text)
+        return result.diagnostics.contains { $0.severity == .error } ? nil : result.ast
+    }
+
+    private static func compile(_ text: String) -> CompileResult {
         var environment = Environment()
         environment.checking = .lenient
-        let result = environment.compile(text)
-        return result.diagnostics.contains { $0.severity == .error } ? nil : result.ast
+        return environment.compile(text)
+    }
+
+    /// Why a text cannot be laid out as an expression; nil where it can.
+    static func fault(_ text: String) -> String? {
+        // Before anything is parsed: a file may hold one of a megabyte.
+        guard text.utf8.count <= PolicyLimits.expressionBytes else {
+            return "an expression has at most \(PolicyLimits.expressionBytes) bytes"
+        }
+        return compile(text).diagnostics.first { $0.severity == .error }?.message
     }
 
     /// Whether two expressions are the same, however instants and spans in them are written.

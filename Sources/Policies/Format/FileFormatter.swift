@@ -12,7 +12,8 @@ public enum FileFormatter {
     }
 
     /// The file's new content; its own where nothing changes. Laying that out again changes
-    /// nothing. What cannot be read as YAML, or would come to mean anything else, is refused.
+    /// nothing. What cannot be read as YAML or as an expression, or would come to mean anything
+    /// else, is refused.
     public static func format(_ file: PolicyLoader.File) throws(Refusal) -> [UInt8] {
         let yaml = YAMLFile(path: file.path, bytes: file.bytes)
         guard let root = yaml.root, !yaml.sink.hasErrors else {
@@ -21,6 +22,11 @@ public enum FileFormatter {
                 line: first?.place.line ?? 1, reason: first?.message ?? "it cannot be read")
         }
         let keys = ExpressionKeys(role: FileRole.of(yaml, path: file.path))
+        for (scalar, line) in keys.expressions(in: root) {
+            if let fault = ExpressionText.fault(scalar.text) {
+                throw Refusal(line: line, reason: fault)
+            }
+        }
         var writer = FileWriter(text: yaml.sink.text, root: root, keys: keys)
         let text = try writer.write(root)
         let result = Array(text.utf8)
@@ -41,23 +47,8 @@ public enum FileFormatter {
     public static func commentedExpressions(_ file: PolicyLoader.File) -> [Int] {
         let yaml = YAMLFile(path: file.path, bytes: file.bytes)
         guard let root = yaml.root else { return [] }
-        let keys = ExpressionKeys(role: FileRole.of(yaml, path: file.path))
-        var lines: [Int] = []
-        func visit(_ node: YAMLNode, isExpression: Bool) {
-            switch node.content {
-            case .scalar(let scalar):
-                if isExpression, ExpressionText.parse(scalar.text)?.hasComments == true {
-                    lines.append(node.range.start.line)
-                }
-            case .sequence(let items): items.forEach { visit($0, isExpression: false) }
-            case .mapping(let entries):
-                for entry in entries {
-                    visit(entry.value, isExpression: keys.isExpression(entry.key))
-                }
-            }
-        }
-        visit(root, isExpression: false)
-        return lines
+        return ExpressionKeys(role: FileRole.of(yaml, path: file.path)).expressions(in: root)
+            .filter { ExpressionText.parse($0.scalar.text)?.hasComments == true }.map(\.line)
     }
 
     private static func refuse(_ line: Int, _ reason: String) throws(Refusal) -> [UInt8] {
@@ -76,6 +67,24 @@ struct ExpressionKeys {
         case .reviewPrompt: key == "when"
         case .model, .tests, .environment, .unusable: false
         }
+    }
+
+    /// The expressions below a node that are not empty, with the lines they begin at.
+    func expressions(in root: YAMLNode) -> [(scalar: YAMLScalar, line: Int)] {
+        var found: [(scalar: YAMLScalar, line: Int)] = []
+        func visit(_ node: YAMLNode, isExpression: Bool) {
+            switch node.content {
+            case .scalar(let scalar):
+                if isExpression, !scalar.isNull { found.append((scalar, node.range.start.line)) }
+            case .sequence(let items): items.forEach { visit($0, isExpression: false) }
+            case .mapping(let entries):
+                for entry in entries {
+                    visit(entry.value, isExpression: self.isExpression(entry.key))
+                }
+            }
+        }
+        visit(root, isExpression: false)
+        return found
     }
 }
 

@@ -162,7 +162,8 @@ private struct LoadRun {
             let reader = TestFileReader(
                 sink: entry.file.sink, set: set,
                 plain: beside.count == 1 ? beside[0].policy : nil,
-                someFailed: entries.count < files(.trust, .reviewPrompt, .plain, .unusable).count)
+                someFailed: !unopened.isEmpty
+                    || entries.count < files(.trust, .reviewPrompt, .plain, .unusable).count)
             if let found = reader.read(root) { tests.append(found) }
         }
     }

@@ -7,15 +7,21 @@ package enum Scalars {
         _ node: YAMLNode, _ what: String, _ wanted: String, _ sink: DiagnosticSink,
         help: String? = nil, fix: PolicyFix? = nil
     ) {
+        // It would be what is wanted but for its quotes, which a message alone does not show.
+        let isQuoted = fix != nil
         let given: String =
             if let scalar = node.scalar, !scalar.isNull {
-                "`\(scalar.text.unicodeScalars.count > 60 ? "…" : scalar.text)`"
+                (isQuoted ? "the text " : "")
+                    + "`\(scalar.text.unicodeScalars.count > 60 ? "…" : scalar.text)`"
             } else {
                 node.typeName
             }
         sink.error(
-            .wrongType, "\(what) must be \(wanted), not \(given)", at: node.range, help: help,
-            fix: fix)
+            .wrongType, "\(what) must be \(wanted), not \(given)", at: node.range,
+            help: help
+                ?? fix.flatMap { _ in
+                    node.scalar.map { "write `\($0.text)`, without quotes" }
+                }, fix: fix)
     }
 
     /// Where a text would be what is wanted but for its quotes: without them.

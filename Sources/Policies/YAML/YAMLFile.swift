@@ -11,8 +11,8 @@ package struct YAMLFile {
             sink = DiagnosticSink(file: path, text: SourceText(""))
             sink.error(
                 .tooLarge,
-                "the file has \(bytes.count) bytes, at most \(PolicyLimits.fileBytes) are allowed",
-                at: top, help: "split the file")
+                "the file has more than \(PolicyLimits.fileBytes) bytes", at: top,
+                help: "split the file")
             root = nil
             return
         }

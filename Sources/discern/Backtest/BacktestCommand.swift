@@ -28,8 +28,8 @@ enum BacktestCommand {
                 A stream is what `discern audit list -f json` prints: an entry a line.
                 Without a PATH it is the folder Policies.
                 Exit status: 0 judged, 1 a path or a data folder that cannot be read, or no such
-                app in it, 2 usage, 3 the candidate is invalid, 5 nothing to judge was recorded in
-                the period.
+                app in it, 2 usage, 3 the candidate is invalid, 5 nothing that was recorded in the
+                period could be judged.
                 """,
             run: run)
     }
@@ -54,16 +54,31 @@ enum BacktestCommand {
         let tenant = options.tenant
         let report = try run(Backtest(policy, in: set, options), stream, tenant)
         guard report.evaluations > 0 else {
-            Terminal.say(
-                "discern backtest: no evaluation of \(names(policy.categories.map(\.rawValue))) was "
-                    + "recorded in the period: nothing was tested")
-            return ExitStatus.nothingTested
+            throw NothingTested(message: nothing(report, policy))
         }
         Terminal.print(
             format == "json"
                 ? BacktestText.json(report, tenant: tenant).text
                 : BacktestText.pretty(report, tenant: tenant, mature: arguments["mature"]))
+        guard report.judged > 0 else {
+            throw NothingTested(
+                message: "none of \(Figures.counted(report.evaluations, "evaluation")) could be "
+                    + "judged: nothing was tested")
+        }
         return ExitStatus.fine
+    }
+
+    /// What is said where the period has no evaluation: whether another has.
+    private static func nothing(_ report: BacktestReport, _ policy: TrustPolicy) -> String {
+        let categories = names(policy.categories.map(\.rawValue))
+        guard let first = report.firstRecorded, let last = report.lastRecorded else {
+            return "no evaluation of \(categories) was recorded: nothing was tested"
+        }
+        let count = Figures.counted(report.recorded, "evaluation")
+        return "no evaluation of \(categories) was recorded in the period: nothing was tested; "
+            + (report.recorded == 1
+                ? "there is \(count), of \(first.rfc3339)"
+                : "there are \(count), from \(first.rfc3339) to \(last.rfc3339)")
     }
 
     /// Reads and judges by turns, with an eye on how long each takes.

@@ -11,8 +11,8 @@ extension RecordedStream {
             "read an exported stream instead of a data folder; - for standard input"),
         .value("app", "a", "APP", "whose evaluations, if there are several apps"),
         .value("environment", "e", "ENV", "sandbox or production, if there are both"),
-        .value("since", nil, "TIME", "from then on: 2026-11-30T12:00:00Z, or 90d ago"),
-        .value("until", nil, "TIME", "up to then"),
+        .value("since", nil, "TIME", "from then on: 2026-11-30T12:00:00Z, or 90d (back from now)"),
+        .value("until", nil, "TIME", "up to then, likewise"),
         .value(
             "mature", nil, "SPAN",
             "leave out of rates what is younger than this at the last entry, such as 60d"),

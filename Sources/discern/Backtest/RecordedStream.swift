@@ -40,7 +40,9 @@ enum RecordedStream {
         let names = all.map {
             "\($0.tenant.app)/\($0.tenant.environment.rawValue) (\(Figures.grouped($0.entries)))"
         }
-        if all.isEmpty { throw Fault(description: "there are no recorded evaluations") }
+        if all.isEmpty {
+            throw NothingTested(message: "there are no recorded evaluations: nothing was tested")
+        }
         throw Fault(
             description: (found.isEmpty
                 ? "no evaluations of that app and environment" : "several apps")

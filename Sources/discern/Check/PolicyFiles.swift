@@ -28,9 +28,11 @@ struct PolicyFiles {
         var result = PolicyFiles()
         do {
             for path in paths {
-                if try status(path).st_mode & S_IFMT == S_IFDIR {
+                let kind = try status(path).st_mode & S_IFMT
+                if kind == S_IFDIR {
                     try result.readFolder(path, depth: 0)
                 } else {
+                    guard kind == S_IFREG || isOpen(path) else { throw noFile(path) }
                     try result.readFile(path)
                     if withCompanions { try result.readCompanions(of: path) }
                 }
@@ -87,6 +89,15 @@ struct PolicyFiles {
         Problem(path: path, message: String(cString: strerror(errno)))
     }
 
+    private static func noFile(_ path: String) -> Problem {
+        Problem(path: path, message: "neither a file nor a folder")
+    }
+
+    /// Whether a path names what is open already, such as standard input or a shell's `<(…)`.
+    private static func isOpen(_ path: String) -> Bool {
+        path == "/dev/stdin" || ["/dev/fd/", "/proc/self/fd/"].contains { path.hasPrefix($0) }
+    }
+
     private static func status(_ path: String) throws(Problem) -> stat {
         var status = stat()
         guard stat(path, &status) == 0 else { throw problem(path) }
@@ -132,9 +143,7 @@ struct PolicyFiles {
             if kind == S_IFDIR { return try readFolder(path, depth: depth + 1) }
             guard isPolicy else { return }
             // Opening a pipe would wait for somebody to write to it.
-            guard kind == S_IFREG else {
-                throw Problem(path: path, message: "neither a file nor a folder")
-            }
+            guard kind == S_IFREG else { throw Self.noFile(path) }
             try readFile(path)
         } catch  where isPolicy && error.path == path {
             files.append(PolicyLoader.File(path: path, fault: error.message))

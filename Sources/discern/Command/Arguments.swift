@@ -10,6 +10,8 @@ struct Option {
     var value: String?
     /// What it does.
     var help: String
+    /// Whether the environment may say it. What overrides a guard must be said each time.
+    var isFromEnvironment = true
 
     /// The environment variable that says the same.
     var variable: String {
@@ -21,8 +23,13 @@ struct Option {
     }
 
     static func value(
-        _ name: String, _ short: Character? = nil, _ value: String, _ help: String
-    ) -> Option { Option(name: name, short: short, value: value, help: help) }
+        _ name: String, _ short: Character? = nil, _ value: String, _ help: String,
+        isFromEnvironment: Bool = true
+    ) -> Option {
+        Option(
+            name: name, short: short, value: value, help: help,
+            isFromEnvironment: isFromEnvironment)
+    }
 }
 
 /// A command: what it is called, what it takes, what it does.
@@ -46,7 +53,9 @@ struct Command {
         if !positional.isEmpty { text += " \(positional)" }
         text += "\n"
         if !options.isEmpty {
-            text += "\noptions (each also an environment variable: --data is DISCERN_DATA):\n"
+            let others = options.filter { !$0.isFromEnvironment }.map { "--" + $0.name }
+            let but = others.isEmpty ? "" : " but " + others.joined(separator: ", ")
+            text += "\noptions (each\(but) also an environment variable: --data is DISCERN_DATA):\n"
             let names = options.map { option in
                 (option.short.map { "-\($0), " } ?? "    ") + "--\(option.name)"
                     + (option.value.map { " \($0)" } ?? "")
@@ -104,7 +113,8 @@ struct Arguments {
             throw UsageError("`\(extra)` is not expected here")
         }
         given = Set(values.keys)
-        for option in command.options where values[option.name] == nil {
+        for option in command.options
+        where option.isFromEnvironment && values[option.name] == nil {
             if let text = getenv(option.variable) {
                 values[option.name] = [String(cString: text)]
             }

@@ -69,6 +69,9 @@ enum CommandTable {
             Terminal.say("discern \(command.name): \(error.message)")
             Terminal.say("`discern \(command.name) --help` tells what it takes")
             return ExitStatus.usage
+        } catch let nothing as NothingTested {
+            Terminal.say("discern \(command.name): \(nothing.message)")
+            return ExitStatus.nothingTested
         } catch {
             Terminal.say("discern \(command.name): \(error)")
             return ExitStatus.failure

@@ -1,3 +1,8 @@
+/// There is nothing to test, judge or compare.
+struct NothingTested: Error {
+    var message: String
+}
+
 /// What the process says when it ends.
 enum ExitStatus {
     /// All is well.

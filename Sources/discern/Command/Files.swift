@@ -88,18 +88,16 @@ extension Files {
         var description: String
     }
 
-    /// Puts other content into a file, all of it or nothing. Links are followed, rights stay.
+    /// Puts other content into a file, all of it or nothing. Links are followed, rights stay. The
+    /// draft beside it always has the same name: the next run takes over what a killed one left.
     static func replace(_ path: String, with bytes: [UInt8]) throws(Fault) {
         let real = realpath(path, nil)
         defer { free(real) }
         let target = real.map { String(cString: $0) } ?? path
-        let draft = target + ".discern-\(getpid())"
-        let fault = { Fault(description: "\(path): \(String(cString: strerror(errno)))") }
+        let draft = target + ".discern-draft"
         var status = stat()
-        guard stat(target, &status) == 0 else { throw fault() }
-        let descriptor = open(
-            draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0o777)
-        guard descriptor >= 0 else { throw fault() }
+        guard stat(target, &status) == 0 else { throw fault(path) }
+        let descriptor = try openDraft(draft, mode: status.st_mode & 0o777)
         fchmod(descriptor, status.st_mode & 0o7777)
         var offset = 0
         while offset < bytes.count {
@@ -111,11 +109,34 @@ extension Files {
             offset += count
         }
         let isWritten = offset == bytes.count && fsync(descriptor) == 0
-        close(descriptor)
+        // The lock is held until the draft has left its name.
+        defer { close(descriptor) }
         guard isWritten, rename(draft, target) == 0 else {
-            let found = fault()
+            let found = fault(path)
             unlink(draft)
             throw found
         }
+    }
+
+    /// An empty draft, locked against whoever else would write it at the same time.
+    private static func openDraft(_ draft: String, mode: mode_t) throws(Fault) -> Int32 {
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw fault(draft) }
+        var opened = stat()
+        var named = stat()
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &opened) == 0,
+            // Another process may have put the draft into place between opening and locking.
+            lstat(draft, &named) == 0, opened.st_ino == named.st_ino,
+            opened.st_mode & S_IFMT == S_IFREG
+        else {
+            close(descriptor)
+            throw Fault(description: "\(draft): another process is writing it")
+        }
+        guard ftruncate(descriptor, 0) == 0 else {
+            let found = fault(draft)
+            close(descriptor)
+            throw found
+        }
+        return descriptor
     }
 }

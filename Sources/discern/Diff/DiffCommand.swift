@@ -16,7 +16,9 @@ enum DiffCommand {
                 .value("stream", nil, "FILE", "recorded evaluations; - for standard input"),
                 .value("app", "a", "APP", "whose evaluations, if there are several apps"),
                 .value("environment", "e", "ENV", "sandbox or production, if there are both"),
-                .value("since", nil, "TIME", "evaluations from then on: a time, or 90d ago"),
+                .value(
+                    "since", nil, "TIME", "evaluations from then on: a time, or 90d (back from now)"
+                ),
                 .value("until", nil, "TIME", "evaluations up to then"),
                 .value("examples", nil, "N", "how many changed decisions to name (5)"),
             ],
@@ -40,7 +42,7 @@ enum DiffCommand {
                   discern diff old/ new/ --stream entries.ndjson
 
                 Exit status: 0 whether there are differences or not, 1 a path that cannot be read,
-                2 usage, 3 policies invalid.
+                2 usage, 3 policies invalid, 5 no evaluation was recorded.
                 """,
             run: run)
     }

@@ -17,9 +17,9 @@ enum FormatCommand {
                 A chain of && or || that an author broke, or that is wider than 100 columns below
                 `|` or `>`, has an operand a line. Order, comments and content stay. Each result
                 is read again and compared before it is written: a file that would come to mean
-                anything else is left as it is, and named. An expression with // comments in it
-                is left as it is too, while the rest of its file is laid out; standard error
-                tells of which lines.
+                anything else is left as it is, and named; so is one with an expression that is
+                too long or does not parse. An expression with // comments in it is left as it is
+                too, while the rest of its file is laid out; standard error tells of which lines.
 
                 Folders are laid out with all below them; - is standard input to output.
 
@@ -28,7 +28,7 @@ enum FormatCommand {
                   discern fmt --diff a.yaml       see first
 
                 Exit status: 0 fine, 1 a path that cannot be read or written, 2 usage,
-                3 --check found files to lay out, or a file that cannot be.
+                3 --check found files to lay out, or there is a file that cannot be.
                 """,
             run: run)
     }
@@ -43,28 +43,40 @@ enum FormatCommand {
         let onlyLooks = arguments.has("check") || arguments.has("diff")
         var changed = 0
         var refused = 0
+        var failed = 0
         for file in found.files {
             guard let result = format(file) else {
                 refused += 1
                 continue
             }
             guard result != file.bytes else { continue }
+            if !onlyLooks, let fault = write(result, to: file.path) {
+                Terminal.say(fault)
+                failed += 1
+                continue
+            }
             changed += 1
             if arguments.has("diff") {
                 Terminal.write(LineDiff.unified(file.bytes, result, path: file.path), to: 1)
-            } else if arguments.has("check") {
-                Terminal.print(file.path)
-            }
-            if !onlyLooks {
-                try Files.replace(file.path, with: result)
+            } else {
                 Terminal.print(file.path)
             }
         }
         Terminal.say(
             "\(Figures.counted(found.files.count, "file")), \(changed) \(onlyLooks ? "to lay out" : "laid out")"
-                + (refused > 0 ? ", \(refused) left as they are" : ""))
+                + (refused > 0 ? ", \(refused) left as they are" : "")
+                + (failed > 0 ? ", \(failed) could not be written" : ""))
+        guard failed == 0 else { return ExitStatus.failure }
         let isWanting = arguments.has("check") && changed > 0
         return refused > 0 || isWanting ? ExitStatus.invalidPolicies : ExitStatus.fine
+    }
+
+    /// Writes a file; what went wrong, if something did.
+    private static func write(_ bytes: [UInt8], to path: String) -> String? {
+        do {
+            try Files.replace(path, with: bytes)
+            return nil
+        } catch { return "discern fmt: \(error)" }
     }
 
     private static func standardInput(_ arguments: Arguments) throws -> Int32 {

@@ -1,4 +1,5 @@
 import Engine
+import Glibc
 import JSON
 import Policies
 
@@ -18,7 +19,9 @@ enum PolicyChangeCommands {
             positional: "NAME@VERSION",
             options: scope + [
                 .flag("shadow", nil, "only run it beside the acting one"),
-                .value("allow", nil, "GUARD", "override a guard, by name; may be repeated"),
+                .value(
+                    "allow", nil, "GUARD", "override a guard, by name; may be repeated",
+                    isFromEnvironment: false),
                 folder, DataAccess.option,
             ],
             discussion: """
@@ -35,8 +38,12 @@ enum PolicyChangeCommands {
                 The tests are those that the running server loaded with the folder, or, where none
                 runs, those in --policies. --shadow asks no guard, since nothing acts.
                 What acts already is said to do so, and nothing is recorded.
-                Exit status: 0 it acts, 1 there is no such version, 2 usage, 4 a test of it fails,
-                5 another guard refuses.
+                Where no server runs, a file of --policies that is invalid is told and nothing is
+                changed, unless --shadow or --allow untested asks for no tests.
+                --allow is the one option that is not taken from the environment: nobody overrides
+                a guard without having said so.
+                Exit status: 0 it acts, 1 there is no such version, 2 usage, 3 a policy file is
+                invalid, 4 a test of it fails, 5 another guard refuses.
                 """,
             run: activate)
     }
@@ -65,36 +72,53 @@ enum PolicyChangeCommands {
                     + "for \(change.place); nothing was recorded")
             return ExitStatus.fine
         }
-        return try change.run(
-            arguments, path: "\(name)/activate", .object(body), of: "\(name)@\(version)",
-            command: { engine in
-                let reference = "\(name)@\(version)"
-                let candidate = engine.directory.catalog.policy(named: reference)
-                return .activate(
-                    ActivateCommand(
-                        reference: reference, isShadow: isShadow, reason: change.reason,
-                        allow: allow,
-                        tests: try candidate.flatMap { try tests(of: $0.reference, arguments) }))
-            },
-            told: { answer in
-                let overridden = PolicyListCommands.names(answer["guards"]?["overridden"])
-                return "\(name)@\(version) "
-                    + (isShadow ? "runs in shadow" : "acts") + " for \(change.place)"
-                    + (overridden.isEmpty ? "" : ", in spite of \(overridden)")
-            })
+        let needsTests = !isShadow && !allow.contains(.untested)
+        do {
+            return try change.run(
+                arguments, path: "\(name)/activate", .object(body), of: "\(name)@\(version)",
+                command: { engine in
+                    let reference = "\(name)@\(version)"
+                    let candidate = engine.directory.catalog.policy(named: reference)
+                    return .activate(
+                        ActivateCommand(
+                            reference: reference, isShadow: isShadow, reason: change.reason,
+                            allow: allow,
+                            tests: try candidate.flatMap {
+                                try tests(of: $0.reference, arguments, isNeeded: needsTests)
+                            }))
+                },
+                told: { answer in
+                    let overridden = PolicyListCommands.names(answer["guards"]?["overridden"])
+                    return "\(name)@\(version) "
+                        + (isShadow ? "runs in shadow" : "acts") + " for \(change.place)"
+                        + (overridden.isEmpty ? "" : ", in spite of \(overridden)")
+                })
+        } catch let invalid as InvalidFolder {
+            Terminal.say(invalid.report)
+            return ExitStatus.invalidPolicies
+        }
     }
 
-    /// Runs the tests of a policy in the folder; bad files have none.
-    private static func tests(of policy: VersionReference, _ arguments: Arguments) throws
-        -> TestEvidence?
-    {
+    /// The folder whose tests were to be run has a file with an error.
+    private struct InvalidFolder: Error { var report: String }
+
+    /// Runs the tests of a policy in the folder. Bad files have none: that is told, unless the
+    /// activation does not ask for tests.
+    private static func tests(
+        of policy: VersionReference, _ arguments: Arguments, isNeeded: Bool
+    ) throws -> TestEvidence? {
         let zones = SystemZones.load()
-        switch PolicyFiles.read([arguments["policies"] ?? "Policies"]) {
-        case .failure(let problem): throw problem
-        case .success(let found):
-            return TestEvidence(
-                of: policy, in: PolicyLoader(zones: zones).load(found.files), zones: zones)
+        let path = arguments["policies"] ?? "Policies"
+        let found = try PolicyFiles.read([path]).get()
+        guard !isNeeded || !found.files.isEmpty else {
+            throw UsageError(PolicyFiles.nothing(in: [path]))
         }
+        let load = PolicyLoader(zones: zones).load(found.files)
+        guard !isNeeded || load.set != nil else {
+            throw InvalidFolder(
+                report: load.rendered(columns: Terminal.columns(of: STDERR_FILENO)))
+        }
+        return TestEvidence(of: policy, in: load, zones: zones)
     }
 
     static var deactivate: Command {

@@ -17,7 +17,7 @@ enum PolicyCompareCommand {
                 `newly held` was let through and would have had its friction raised; labels say what
                 of it was fraud. What was held has no true outcome, so no rate is made of it.
                 Exit status: 0 compared, 1 the data cannot be read, 2 usage, or that policy did not
-                run in shadow, 5 nothing ran in shadow.
+                run in shadow, 5 nothing was recorded or nothing ran in shadow.
                 """,
             run: run)
     }
@@ -32,7 +32,12 @@ enum PolicyCompareCommand {
             arguments, stream, kinds: [.evaluation, .donation])
         let policy = arguments["policy"]
         let (reports, reviews) = try compare(policy, stream, options)
-        if let policy, reports.isEmpty, reviews.isEmpty {
+        let judged =
+            reports.filter(\.source.isWhole).map(\.source.policy.text) + reviews.map(\.policy.text)
+        let waiting = try self.waiting(stream, options.tenant, arguments).filter {
+            !judged.contains($0.policy)
+        }
+        if let policy, reports.isEmpty, reviews.isEmpty, waiting.isEmpty {
             try requireShadow(policy, stream, options, arguments)
         }
         if format == "json" {
@@ -45,12 +50,38 @@ enum PolicyCompareCommand {
                 + reviews.map { PolicyCompareText.pretty($0, options.tenant) }
             if !texts.isEmpty { Terminal.print(texts.joined(separator: "\n\n")) }
         }
+        for (policy, since) in waiting {
+            Terminal.say(
+                "\(policy) runs in shadow since \(since) and has judged nothing in the period yet")
+        }
         guard reports.isEmpty, reviews.isEmpty else { return ExitStatus.fine }
-        Terminal.say(
-            "discern policies compare: nothing ran in shadow in the period; "
+        guard waiting.isEmpty else { return ExitStatus.nothingTested }
+        throw NothingTested(
+            message: "nothing ran in shadow in the period; "
                 + "`discern policies activate NAME@VERSION --shadow` lets a policy do so")
-        return ExitStatus.nothingTested
     }
+
+    /// What runs in shadow now for an app, and since when. An exported stream does not say.
+    private static func waiting(
+        _ stream: RecordedStream, _ tenant: Tenant, _ arguments: Arguments
+    ) throws -> [(policy: String, since: String)] {
+        guard case .folder = stream else { return [] }
+        let rows = try PolicyListCommands.policies(arguments)["acting"]?.arrayValue ?? []
+        var found: [String: String] = [:]
+        for row in rows where row["shadow"] == true {
+            let policy = PolicyListCommands.reference(row)
+            let isOfTenant =
+                row["app"] == nil
+                || row["app"]?.stringValue == tenant.app
+                    && row["environment"]?.stringValue == tenant.environment.rawValue
+            guard isOfTenant,
+                [nil, policy, row["name"]?.stringValue].contains(arguments["policy"])
+            else { continue }
+            found[policy] = row["since"]?.stringValue ?? ""
+        }
+        return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     private static func compare(
         _ policy: String?, _ stream: RecordedStream, _ options: Backtest.Options
     ) throws -> ([ShadowReport], [ReviewShadowReport]) {

@@ -96,12 +96,20 @@ enum CoverageText {
 
     // MARK: The policy's text
 
+    private struct Mark {
+        var column: Int
+        var length: Int
+        var words: String
+    }
+
     /// The text with counts at its left and marks under what is lacking.
-    static func annotated(_ policy: PolicyCoverage) -> String {
+    ///
+    /// - Parameter columns: what longer lines are broken to, each part with its marks.
+    static func annotated(_ policy: PolicyCoverage, columns: Int? = nil) -> String {
         let source = lines(of: policy)
         var lines = ["\(policy.source.path)  (\(head(policy)))"]
         var counts: [Int: Int] = [:]
-        var marks: [Int: [(column: Int, length: Int, words: String)]] = [:]
+        var marks: [Int: [Mark]] = [:]
         for part in policy.parts {
             if let line = part.position?.line {
                 counts[line] = part.kind == .variable ? part.reached : part.matched
@@ -113,21 +121,54 @@ enum CoverageText {
                 let width = line <= source.count ? source[line - 1].count : 0
                 let end = isOneLine ? range.end.column : width + 1
                 marks[line, default: []].append(
-                    (range.start.column, max(end - range.start.column, 1), words(site, of: part)))
+                    Mark(
+                        column: range.start.column, length: max(end - range.start.column, 1),
+                        words: words(site, of: part)))
             }
         }
         for (index, content) in source.enumerated() {
             let count = counts[index + 1].map { "\($0)×" } ?? ""
             let gutter = Figures.right("\(index + 1)", 5) + Figures.right(count, 7) + " | "
-            lines.append(gutter + String(String.UnicodeScalarView(content)))
-            for mark in marks[index + 1] ?? [] {
-                lines.append(
-                    String(repeating: " ", count: gutter.count - 2) + "| "
-                        + String(repeating: " ", count: mark.column - 1) + "^"
-                        + String(repeating: "~", count: mark.length - 1) + " " + mark.words)
-            }
+            lines += self.lines(
+                content, marks[index + 1] ?? [], gutter,
+                width: columns.map { $0 - gutter.count } ?? .max)
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// A line of the text in parts of so many columns, with the marks below each.
+    private static func lines(
+        _ content: [Unicode.Scalar], _ marks: [Mark], _ gutter: String, width: Int
+    ) -> [String] {
+        let space = String(repeating: " ", count: gutter.count - 2) + "| "
+        var lines: [String] = []
+        var start = 0
+        repeat {
+            let end = min(content.count, width == .max ? .max : start + width)
+            let part = String(String.UnicodeScalarView(content[start..<end]))
+            lines.append((start == 0 ? gutter : space) + part)
+            for mark in marks {
+                let from = max(mark.column - 1, start)
+                let to = min(mark.column - 1 + mark.length, end == content.count ? .max : end)
+                guard from < to else { continue }
+                let arrow =
+                    String(repeating: " ", count: from - start)
+                    + (from == mark.column - 1 ? "^" : "~")
+                    + String(repeating: "~", count: to - from - 1)
+                // The words stand where the mark ends.
+                let words = to == mark.column - 1 + mark.length ? mark.words : ""
+                if words.isEmpty || arrow.count + 1 + words.count <= width {
+                    lines.append(space + arrow + (words.isEmpty ? "" : " " + words))
+                } else {
+                    let indent = max(0, min(from - start, width - words.count))
+                    lines += [
+                        space + arrow, space + String(repeating: " ", count: indent) + words,
+                    ]
+                }
+            }
+            start = end
+        } while start < content.count
+        return lines
     }
 
     /// The lines of the policy's file, without their ends.

@@ -86,7 +86,10 @@ enum TestCommand {
         guard options.measures, !report.results.isEmpty else { return }
         if options.annotates {
             for policy in report.coverage {
-                Terminal.print("\n" + CoverageText.annotated(policy))
+                Terminal.print(
+                    "\n"
+                        + CoverageText.annotated(
+                            policy, columns: Terminal.columns(of: STDOUT_FILENO)))
             }
         }
         Terminal.print("\n" + CoverageText.pretty(report.coverage))
