@@ -112,6 +112,11 @@ public final class LedgerFile: LedgerNodes {
         try reading.connection.serviceEntries(through: sequence)
     }
 
+    /// The numbers of the erasures after an entry.
+    func erasures(after sequence: Int64) throws -> [Int64] {
+        try reading.connection.erasures(after: sequence)
+    }
+
     /// The entries under a key, in ledger order.
     public func entries(under key: EntityKey) throws -> [LedgerEntry] {
         try entries(under: key, after: 0)
@@ -122,7 +127,7 @@ public final class LedgerFile: LedgerNodes {
         try sequences(of: key, after: start).compactMap(rows.entry)
     }
 
-    private func sequences(of key: EntityKey, after start: Int64 = 0) throws -> [Int64] {
+    func sequences(of key: EntityKey, after start: Int64 = 0) throws -> [Int64] {
         var found: [Int64] = []
         let runs = try index.cover(rows)
         for run in runs { try run.find(key.value, after: start, into: &found) }

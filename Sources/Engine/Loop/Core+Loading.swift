@@ -12,11 +12,18 @@ extension Core {
         if let state = subjects[key] { return state }
         let state = SubjectState()
         let authorizations = EntityKey.authorizations(of: subject, tenant)
-        for (record, _) in try records(
-            AuthorizationRecord.self, under: authorizations, tenant: tenant)
-        where record.subject == subject { state.apply(record) }
+        // Until the index is rewritten, it may lead to entries that were erased.
+        for entry in try store.entries(under: authorizations)
+        where entry.isOf(tenant) && entry.envelope.kind == RecordKind.authorization.rawValue
+            && !entry.payload.isEmpty
+        {
+            let record = try entry.record(AuthorizationRecord.self)
+            if record.subject == subject { state.apply(record) }
+        }
         for entry in try store.entries(under: key, after: try windowStart() - 1)
-        where entry.isOf(tenant) && entry.envelope.kind == RecordKind.evaluation.rawValue {
+        where entry.isOf(tenant) && entry.envelope.kind == RecordKind.evaluation.rawValue
+            && !entry.payload.isEmpty
+        {
             let event = try EvaluationEvent(entry)
             guard event.subject == subject else { continue }
             state.apply(event, request: .request(event.requestID, of: tenant), horizon: horizon)
