@@ -67,7 +67,12 @@ public final class LateStore: Store, @unchecked Sendable {
         try opened().erase(sequence, removing: keys)
     }
 
-    public func clearErased() -> Bool { writing?.clearErased() ?? true }
+    /// Where nothing was appended, an earlier erasure may still wait for its end.
+    public func clearErased() -> Bool {
+        if let writing { return writing.clearErased() }
+        guard (try? reading().isErasing()) ?? false else { return true }
+        return (try? opened().clearErased()) ?? false
+    }
 
     public func commit() throws { try writing?.commit() }
 

@@ -47,14 +47,19 @@ enum RecordedStream {
                 + "; name one with --app and --environment: \(names.joined(separator: ", "))")
     }
 
-    /// Hands evaluations and labels of an app to `body`, in ledger order.
+    /// Hands evaluations and labels of an app to `body`, in ledger order. Says how many were erased
+    /// and so are missing.
     func each(
         of tenant: Tenant, readsShadows: Bool = false, _ body: (Entry) throws -> Void
     ) throws {
         var reader = RecordedEvaluationReader(readsShadows: readsShadows)
+        var erased = 0
+        defer {
+            if erased > 0 { Terminal.say("left out: \(Figures.counted(erased, "erased record"))") }
+        }
         switch self {
         case .folder(let ledger):
-            try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in
+            erased = try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in
                 if isLabel {
                     let record = try RecordReader(payload, sequence: sequence)
                     try body(.label(LabelRecord(payload: record), sequence: sequence))
@@ -67,7 +72,7 @@ enum RecordedStream {
                 }
             }
             guard readsShadows else { return }
-            try ledger.donations(of: tenant) { sequence, payload in
+            erased += try ledger.donations(of: tenant) { sequence, payload in
                 let donation = try JSONReader.withCursor(payload, limits: Self.limits) {
                     try RecordedDonation($0, sequence: sequence)
                 }
@@ -75,7 +80,8 @@ enum RecordedStream {
             }
         case .file(let path):
             try Self.lines(of: path) { line, number in
-                let entry = try Self.entry(line, of: tenant, &reader, readsShadows, path, number)
+                let entry = try Self.entry(
+                    line, of: tenant, &reader, readsShadows, path, number, &erased)
                 if let entry { try body(entry) }
             }
         }
@@ -84,16 +90,24 @@ enum RecordedStream {
     /// The entry of a line, if it is an evaluation or a label of that app and not erased.
     private static func entry(
         _ line: ArraySlice<UInt8>, of tenant: Tenant, _ reader: inout RecordedEvaluationReader,
-        _ readsShadows: Bool, _ path: String, _ number: Int
+        _ readsShadows: Bool, _ path: String, _ number: Int, _ erased: inout Int
     ) throws -> Entry? {
         do {
             var label: Int64?
             var donation: RecordedDonation?
             let evaluation = try cursor(line, path, number) { root -> RecordedEvaluation? in
-                guard let envelope = root["envelope"], let payload = root["payload"],
-                    envelope["app"]?.string == tenant.app,
+                guard let envelope = root["envelope"], envelope["app"]?.string == tenant.app,
                     envelope["environment"]?.string == tenant.environment.rawValue
                 else { return nil }
+                guard let payload = root["payload"] else {
+                    let kind = envelope["kind"]
+                    if kind?.isText("evaluation") == true
+                        || readsShadows && kind?.isText("donation") == true
+                    {
+                        erased += 1
+                    }
+                    return nil
+                }
                 let sequence = envelope["sequence"]?.int ?? 0
                 if envelope["kind"]?.isText("label") == true { label = sequence }
                 if readsShadows, envelope["kind"]?.isText("donation") == true {
