@@ -97,7 +97,7 @@ public struct PerformanceReport: Sendable {
                         "mediumOrHigh": Self.figures(
                             version.figures.figures(naming: [.medium, .high])),
                     ]
-                })
+                }),
         ]
     }
 

@@ -23,7 +23,8 @@ import TrustInsights
         perform(
             stage,
             [
-                stage.authorize(name, .authorized, tenant), stage.evaluate("\(name)-1", name, tenant),
+                stage.authorize(name, .authorized, tenant),
+                stage.evaluate("\(name)-1", name, tenant),
                 stage.evaluate("\(name)-2", name, tenant), stage.report("\(name)-1"),
                 .label(stage.label("\(name)-l", of: "\(name)-1")),
             ], tenant)
@@ -346,7 +347,8 @@ import TrustInsights
         let after = try stage.entries().filter { $0.tenant == Stage.production }
         #expect(after.map(\.payload) == entries.map(\.payload))
         #expect(
-            Self.perform(stage, [.show(.requestID("needle-1"))], Stage.production)[0].refusal == nil)
+            Self.perform(stage, [.show(.requestID("needle-1"))], Stage.production)[0].refusal == nil
+        )
     }
 
     /// Keys are 64 bits of a hash: somebody else's entry may stand under them.
@@ -371,7 +373,9 @@ import TrustInsights
         for part in 0..<21 {
             _ = Self.perform(
                 stage,
-                (0..<500).map { _ in stage.authorize("many", part % 2 == 0 ? .denied : .authorized, Stage.sandbox) })
+                (0..<500).map { _ in
+                    stage.authorize("many", part % 2 == 0 ? .denied : .authorized, Stage.sandbox)
+                })
         }
         let answer = try Self.erase(stage, "many")
         #expect(answer.erased == [.authorization: 10_500])

@@ -175,7 +175,8 @@ extension Core {
     func loadErased(after sequence: Int64) throws -> [Int64: ErasedEntry] {
         var erased: [Int64: ErasedEntry] = [:]
         try store.scanErasures(after: sequence) { entry in
-            for each in try entry.record(ErasureRecord.self).entries where each.sequence > sequence {
+            for each in try entry.record(ErasureRecord.self).entries where each.sequence > sequence
+            {
                 erased[each.sequence] = each
             }
         }

@@ -18,7 +18,8 @@ public protocol Record: Sendable {
 /// The kinds of entries.
 public enum RecordKind: String, Sendable, CaseIterable {
     case activation, app, authorization, configuration, consumption, deactivation, donation
-    case erasure, evaluation, grantOutcome, key, keyRevocation, label, ledgerFork, merge, policies, reset
+    case erasure, evaluation, grantOutcome, key, keyRevocation, label, ledgerFork, merge, policies,
+        reset
     case rollback, sandboxClock
 
     /// Whether entries of the kind are about the service or its apps, and about nobody: they are

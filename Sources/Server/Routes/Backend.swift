@@ -56,7 +56,8 @@ public struct Backend: Sendable {
                 environment ?? own.environment == own.environment
             else {
                 throw Problem(
-                    .operatorOnly, detail: "An app's key is good for that app and environment only.",
+                    .operatorOnly,
+                    detail: "An app's key is good for that app and environment only.",
                     field: "/app")
             }
             return own
