@@ -47,7 +47,7 @@ def faults(entry, expected):
         yield f"version {envelope['version']} is not known"
     if expected not in (None, envelope["sequence"]):
         yield f"{expected} should stand here"
-    if "erased" not in entry:
+    if "erased" not in entry:  # else a later erasure has to name it: see main
         salt = bytes.fromhex(json.loads(entry["salt"]))
         if sha256(salt, entry["payload"]).hex() != envelope["payload"]:
             yield "the digest is not that of salt and payload"
@@ -210,6 +210,7 @@ def proof_faults(line, keys, known):
 
 def main(lines, keys, known):
     subtrees, count, first, last, at, broken, proofs, compared = [], 0, None, None, "", False, 0, 0
+    erased = set()
 
     def root():
         node = subtrees[-1][1]
@@ -230,6 +231,10 @@ def main(lines, keys, known):
         wrong = list(faults(entry, last and last + 1))
         if envelope["at"] < at:
             wrong.append("its time lies before that of the entry above it")
+        if "erased" in entry:
+            erased.add(envelope["sequence"])
+        elif envelope["kind"] == "erasure":
+            erased -= {each["sequence"] for each in json.loads(entry["payload"])["result"]["erased"]}
         first, last, at = first or envelope["sequence"], envelope["sequence"], envelope["at"]
         node, count = sha256(b"\x00", entry["envelope"]), count + 1
         size = 1
@@ -243,6 +248,9 @@ def main(lines, keys, known):
         for fault in wrong:
             print(f"entry {last}: {fault}")
         broken = broken or bool(wrong)
+    for sequence in sorted(erased):
+        print(f"entry {sequence}: its payload is gone, and no erasure after it names it")
+        broken = True
     if not count and not proofs:
         # An empty list proves nothing: it may be a list that could not be made.
         print("nothing to verify", file=sys.stderr)

@@ -49,6 +49,14 @@ final class RareCommits: Store {
     func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
         try store.scanService(through: sequence, body)
     }
+    func sequences(under key: EntityKey) throws -> [Int64] { try store.sequences(under: key) }
+    func erase(_ sequence: Int64, removing keys: Set<EntityKey>) throws {
+        try store.erase(sequence, removing: keys)
+    }
+    func clearErased() -> Bool { store.clearErased() }
+    func scanErasures(after sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
+        try store.scanErasures(after: sequence, body)
+    }
     func keep(_ snapshot: LedgerSnapshot) { store.keep(snapshot) }
     func snapshot() throws -> (through: Int64, bytes: [UInt8])? { try store.snapshot() }
     func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {

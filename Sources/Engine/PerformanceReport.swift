@@ -25,16 +25,24 @@ public struct PerformanceReport: Sendable {
     /// The figures for each policy and model version.
     public private(set) var versions: [(policy: String, model: String, figures: Performance)] = []
 
+    /// Evaluations of the period that were erased and so are missing, of whatever category.
+    public private(set) var erased: Int64 = 0
+
     /// Reads the ledger twice: once for labels, once for evaluations. Memory follows the labels.
     public init(_ query: Query, ledger: any LedgerReader) throws {
         var labels: [Identifier: [Label]] = [:]
         try Self.each(.label, since: query.since, until: nil, query.tenant, ledger) { entry in
+            guard !entry.payload.isEmpty else { return }
             let record = try entry.record(LabelRecord.self)
             labels[record.evaluationID, default: []].append(
                 record.label(sequence: entry.envelope.sequence))
         }
         try Self.each(.evaluation, since: query.since, until: query.until, query.tenant, ledger) {
             entry in
+            guard !entry.payload.isEmpty else {
+                erased += 1
+                return
+            }
             let record = try entry.record(EvaluationRecord.self)
             // Where the insight was refused there is nothing to be right or wrong about.
             guard !record.isRefused, query.category.map({ $0 == record.category }) ?? true else {
@@ -71,7 +79,7 @@ public struct PerformanceReport: Sendable {
         query.limit = 1_000
         repeat {
             let page = try ledger.page(query)
-            for entry in page.entries where !entry.payload.isEmpty { try body(entry) }
+            for entry in page.entries { try body(entry) }
             query.cursor = page.next
         } while query.cursor != nil
     }
@@ -79,6 +87,7 @@ public struct PerformanceReport: Sendable {
     /// The report as an answer shows it.
     public var answer: JSONValue {
         [
+            "erased": .int(erased),
             "versions": .array(
                 versions.map { version in
                     [
@@ -88,7 +97,7 @@ public struct PerformanceReport: Sendable {
                         "mediumOrHigh": Self.figures(
                             version.figures.figures(naming: [.medium, .high])),
                     ]
-                })
+                }),
         ]
     }
 

@@ -12,6 +12,15 @@ public protocol Store: Sendable {
     /// Appends an entry, to be found by those keys. Not durable before ``commit()``.
     func append(_ entry: LedgerEntry, keys: [EntityKey]) throws
 
+    /// Takes payload and salt of an entry away, and those of its keys that are among `keys`: with what
+    /// is appended since the last commit, or not at all. The envelope and the tree stay.
+    func erase(_ sequence: Int64, removing keys: Set<EntityKey>) throws
+
+    /// Clears what was erased out of everything beside the entries that may still hold it: logs,
+    /// indexes. To be called after ``commit()``. False if that is not done yet, since somebody is
+    /// reading; then it is tried again until it is.
+    func clearErased() -> Bool
+
     /// Makes everything appended durable; on return it is on disk. If this fails, all of it
     /// is taken back.
     func commit() throws
@@ -33,6 +42,9 @@ public protocol Store: Sendable {
     /// several, and neither their hashes nor the texts of their envelopes.
     func payloads(under key: EntityKey, after sequence: Int64) throws -> [StoredPayload]
 
+    /// The numbers of the entries under a key, in ledger order, for the writing thread.
+    func sequences(under key: EntityKey) throws -> [Int64]
+
     /// The number of the first entry that is not before an instant, by the engine's clock; that of
     /// the next entry if there is none.
     func firstSequence(notBefore instant: Instant) throws -> Int64
@@ -43,6 +55,9 @@ public protocol Store: Sendable {
     /// Hands every entry of a kind about the service or its apps (``RecordKind/isOfService``) to
     /// `body`, in ledger order, up to a number.
     func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws
+
+    /// Hands every erasure after a number to `body`, in ledger order.
+    func scanErasures(after sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws
 
     /// Keeps what was derived from the entries up to the last committed one, so that a start need
     /// not read them all. `bytes` is called on another thread. Keeping may fail without harm.

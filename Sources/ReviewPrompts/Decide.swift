@@ -58,7 +58,7 @@ public enum ReviewPrompts {
             decision.answer = .ask(grant)
             decision.subject.ledger.put(grant, now: now)
             decision.subject.openGrantID = grantID
-            decision.device.ledger.put(grant, now: now)
+            decision.device.put(grant, now: now)
         } else {
             (decision.nextEligibleAt, decision.missing) = situation.imagining().nextEligible(
                 from: now)

@@ -6,12 +6,13 @@ extension ReviewGrant {
     /// The grant as JSON; instants are milliseconds since the epoch, defaults are left out.
     public var json: JSONValue {
         var object: JSONObject = [
-            "id": .string(id), "subject": .string(subject), "device": .string(device),
+            "id": .string(id), "device": .string(device),
             "reason": .string(reason), "version": .string(version),
             "grantedAt": .int(grantedAt.milliseconds),
             "leaseEndsAt": .int(leaseEndsAt.milliseconds),
             "silence": .string(silence.rawValue),
         ]
+        if !subject.isEmpty { object["subject"] = .string(subject) }
         switch afterGrant {
         case .reset: object["afterGrant"] = "reset"
         case .none: object["afterGrant"] = "none"
@@ -22,6 +23,7 @@ extension ReviewGrant {
         object["returnReason"] = returnReason.map { .string($0) }
         if isLate { object["isLate"] = true }
         if isSuperseded { object["isSuperseded"] = true }
+        if isErased { object["isErased"] = true }
         return .object(object)
     }
 
@@ -39,7 +41,7 @@ extension ReviewGrant {
             }
         }
         self.init(
-            id: try reader.requiredString("id"), subject: try reader.requiredString("subject"),
+            id: try reader.requiredString("id"), subject: try reader.string("subject") ?? "",
             device: try reader.requiredString("device"),
             reason: try reader.requiredString("reason"),
             version: try reader.requiredString("version"),
@@ -52,6 +54,7 @@ extension ReviewGrant {
         returnReason = try reader.string("returnReason")
         isLate = try reader.bool("isLate") ?? false
         isSuperseded = try reader.bool("isSuperseded") ?? false
+        isErased = try reader.bool("isErased") ?? false
         try reader.end()
     }
 }

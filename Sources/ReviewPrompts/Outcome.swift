@@ -115,7 +115,7 @@ extension ReviewPrompts {
             result.subject.ledger.put(grant, now: now)
         }
         if !wasCounting || result.device.ledger[grant.id] != nil {
-            result.device.ledger.put(grant, now: now)
+            result.device.put(grant, now: now)
         }
         if grant.state(at: now) != .open, result.subject.openGrantID == grant.id {
             result.subject.openGrantID = nil

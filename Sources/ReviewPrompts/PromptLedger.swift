@@ -81,11 +81,18 @@ public struct PromptLedger: Sendable, Hashable {
         change(&grants[index])
     }
 
-    /// Removes a subject's pseudonym; times and versions stay.
-    mutating func eraseSubject(_ subject: String) {
-        for index in grants.indices where grants[index].subject == subject {
-            grants[index].subject = ""
+    /// Leaves of grants what caps count: times and versions.
+    mutating func erase(_ ids: Set<String>) {
+        for index in grants.indices where ids.contains(grants[index].id) {
+            grants[index].isErased = true
+            grants[index].reason = ""
+            grants[index].returnReason = nil
         }
+    }
+
+    /// Takes out whom the grants were given to.
+    mutating func forgetSubjects() {
+        for index in grants.indices { grants[index].subject = "" }
     }
 
     /// Forgets returned grants, and turns counting ones into a number per version, once they are

@@ -27,7 +27,7 @@ public struct ReviewGrant: Sendable, Hashable {
 
     /// The engine's id.
     public var id: String
-    /// The pseudonym of the subject it was given to; empty once the subject is erased.
+    /// The pseudonym of the subject it was given to; empty in the ledger of a device.
     public var subject: String
     /// The pseudonym of the device it was given to.
     public var device: String
@@ -53,6 +53,8 @@ public struct ReviewGrant: Sendable, Hashable {
     public var isLate = false
     /// Whether another open grant took its place when two subjects were merged.
     public var isSuperseded = false
+    /// Whether its subject was erased.
+    public var isErased = false
 
     /// A grant as it is given.
     public init(
@@ -81,8 +83,8 @@ public struct ReviewGrant: Sendable, Hashable {
     }
 
     /// The last instant at which it counts although its subject is erased; nil if it is not.
-    var countsErasedUntil: Instant? {
-        subject.isEmpty ? grantedAt + ReviewPromptLimits.erasedGrantAge : nil
+    public var countsErasedUntil: Instant? {
+        isErased ? grantedAt + ReviewPromptLimits.erasedGrantAge : nil
     }
 
     /// Whether caps count it: open and requested ones, and silent ones where silence counts.

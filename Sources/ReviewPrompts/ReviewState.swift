@@ -19,9 +19,17 @@ public struct ReviewDeviceState: Sendable, Hashable {
     /// A device never seen before.
     public init() {}
 
-    /// Removes a subject's pseudonym from the ledger. Times and versions stay, or the same device
-    /// would be asked once too often.
-    public mutating func eraseSubject(_ subject: String) { ledger.eraseSubject(subject) }
+    /// Takes a grant in. Whom it was given to stays out: a device may have several users, and the
+    /// state of it stands in the entries of each.
+    mutating func put(_ grant: ReviewGrant, now: Instant) {
+        var grant = grant
+        grant.subject = ""
+        ledger.put(grant, now: now)
+    }
+
+    /// Leaves of the grants of an erased subject their times and versions, or the same device would
+    /// be asked once too often.
+    public mutating func erase(grants ids: Set<String>) { ledger.erase(ids) }
 }
 
 /// What is remembered of one subject.

@@ -73,6 +73,7 @@ extension ReviewDeviceState {
         var reader = try StateReader(json, "device")
         self.init()
         if let value = reader.take("ledger") { ledger = try PromptLedger(json: value) }
+        ledger.forgetSubjects()
         installedAt = try reader.instant("installedAt")
         try reader.end()
     }

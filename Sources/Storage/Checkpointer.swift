@@ -25,6 +25,8 @@ final class Checkpointer: Sendable {
         var seen: Int32 = 0
         /// Pages at the writer's latest attempt to let the log start over.
         var tried: Int32 = 0
+        /// Whether the log is to be emptied, since something was erased.
+        var isTruncating = false
         var isStopping = false
 
         /// A long log is followed closely, so that the writer finds little left to move.
@@ -42,16 +44,22 @@ final class Checkpointer: Sendable {
             guard let connection = try? Connection(path: path, readOnly: false) else { return }
             // A connection that has not read yet does not know of the log, and would move nothing.
             _ = try? connection.single("SELECT count(*) FROM sqlite_schema")
+            // Emptying the log keeps the writer waiting while it waits for readers.
+            try? connection.run("PRAGMA busy_timeout = 20")
             while true {
                 let isStopping = state.wait { state -> Bool? in
                     if state.isStopping { return true }
-                    guard state.isDue else { return nil }
+                    guard state.isDue || state.isTruncating else { return nil }
                     state.seen = state.pages
                     return false
                 }
                 if isStopping ?? true { return }
+                if state.withLock({ $0.isTruncating }) {
+                    Self.truncate(connection, state)
+                    continue
+                }
                 // A failure is no loss: the log keeps what was not moved.
-                let moved = (try? connection.checkpoint(.passive)) ?? 0
+                let moved = (try? connection.moveLog()) ?? 0
                 state.withLock { state in
                     // The log may have begun anew meanwhile.
                     if state.pages >= moved { state.moved = max(state.moved, moved) }
@@ -59,6 +67,25 @@ final class Checkpointer: Sendable {
             }
         }
     }
+
+    /// Tries once to empty the log; if somebody reads in it, not again at once.
+    private static func truncate(_ connection: borrowing Connection, _ state: Guarded<State>) {
+        if (try? connection.truncateLog()) ?? false {
+            state.signal { $0.isTruncating = false }
+        } else {
+            _ = state.wait(milliseconds: 100) { $0.isStopping ? true : nil }
+        }
+    }
+
+    /// Has the log emptied, and waits a moment for that. Without an answer in that time it is done
+    /// later.
+    func truncate(waiting milliseconds: Int64) {
+        state.signal { $0.isTruncating = true }
+        _ = state.wait(milliseconds: milliseconds) { $0.isTruncating ? nil : true }
+    }
+
+    /// Whether the log was emptied as often as that was asked for.
+    var isTruncated: Bool { state.withLock { !$0.isTruncating } }
 
     /// A commit left so many pages in the log.
     func committed(walPages: Int32) {

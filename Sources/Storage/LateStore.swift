@@ -63,6 +63,17 @@ public final class LateStore: Store, @unchecked Sendable {
         try opened().append(entry, keys: keys)
     }
 
+    public func erase(_ sequence: Int64, removing keys: Set<EntityKey>) throws {
+        try opened().erase(sequence, removing: keys)
+    }
+
+    /// Where nothing was appended, an earlier erasure may still wait for its end.
+    public func clearErased() -> Bool {
+        if let writing { return writing.clearErased() }
+        guard (try? reading().isErasing()) ?? false else { return true }
+        return (try? opened().clearErased()) ?? false
+    }
+
     public func commit() throws { try writing?.commit() }
 
     public func probe() throws { try opened().probe() }
@@ -79,6 +90,11 @@ public final class LateStore: Store, @unchecked Sendable {
         return try reading().entries(under: key, after: sequence)
     }
 
+    public func sequences(under key: EntityKey) throws -> [Int64] {
+        if let writing { return try writing.sequences(under: key) }
+        return try reading().sequences(of: key)
+    }
+
     public func firstSequence(notBefore instant: Instant) throws -> Int64 {
         if let writing { return try writing.firstSequence(notBefore: instant) }
         return try reading().firstSequence(notBefore: instant)
@@ -93,6 +109,14 @@ public final class LateStore: Store, @unchecked Sendable {
         if let writing { return try writing.scanService(through: sequence, body) }
         let file = try reading()
         for number in try file.serviceEntries(through: sequence) {
+            if let entry = try file.entry(number) { try body(entry) }
+        }
+    }
+
+    public func scanErasures(after sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
+        if let writing { return try writing.scanErasures(after: sequence, body) }
+        let file = try reading()
+        for number in try file.erasures(after: sequence) {
             if let entry = try file.entry(number) { try body(entry) }
         }
     }

@@ -74,26 +74,28 @@ public final class LedgerFile: LedgerNodes {
     }
 
     /// Hands the payloads of an app's donations to `body`, in ledger order. Erased ones are left
-    /// out.
+    /// out; gives how many.
+    @discardableResult
     public func donations(
         of tenant: Tenant, _ body: (_ sequence: Int64, UnsafeRawBufferPointer) throws -> Void
-    ) throws {
+    ) throws -> Int {
         try payloads(of: tenant, .donation, .donation) { sequence, _, payload in
             try body(sequence, payload)
         }
     }
 
     /// Hands the payloads of an app's evaluations and labels to `body`, in ledger order. Erased
-    /// ones are left out.
+    /// ones are left out; gives how many evaluations.
+    @discardableResult
     public func evaluationsAndLabels(
         of tenant: Tenant,
         _ body: (_ sequence: Int64, _ isLabel: Bool, UnsafeRawBufferPointer) throws -> Void
-    ) throws { try payloads(of: tenant, .evaluation, .label, body) }
+    ) throws -> Int { try payloads(of: tenant, .evaluation, .label, body) }
 
     private func payloads(
         of tenant: Tenant, _ first: RecordKind, _ second: RecordKind,
         _ body: (_ sequence: Int64, _ isSecond: Bool, UnsafeRawBufferPointer) throws -> Void
-    ) throws {
+    ) throws -> Int {
         let statement = try reading.connection.prepare(
             """
             SELECT sequence, kind = ?4, payload FROM entries
@@ -104,12 +106,18 @@ public final class LedgerFile: LedgerNodes {
         statement.bind(3, first.rawValue)
         statement.bind(4, second.rawValue)
         defer { statement.reset() }
+        var erased = 0
         while try statement.step() {
+            let isSecond = statement.int(1) == 1
             try statement.withBytes(2) { payload in
-                guard payload.count > 0 else { return }
-                try body(statement.int(0), statement.int(1) == 1, payload)
+                guard payload.count > 0 else {
+                    if !isSecond || first == second { erased += 1 }
+                    return
+                }
+                try body(statement.int(0), isSecond, payload)
             }
         }
+        return erased
     }
 
     /// The entry of that number.
@@ -135,6 +143,16 @@ public final class LedgerFile: LedgerNodes {
         try reading.connection.serviceEntries(through: sequence)
     }
 
+    /// Whether the log or the index may still hold what was erased.
+    func isErasing() throws -> Bool {
+        try reading.connection.single("SELECT count(*) FROM facts WHERE name = 'erasing'") > 0
+    }
+
+    /// The numbers of the erasures after an entry.
+    func erasures(after sequence: Int64) throws -> [Int64] {
+        try reading.connection.erasures(after: sequence)
+    }
+
     /// The entries under a key, in ledger order.
     public func entries(under key: EntityKey) throws -> [LedgerEntry] {
         try entries(under: key, after: 0)
@@ -145,7 +163,7 @@ public final class LedgerFile: LedgerNodes {
         try sequences(of: key, after: start).compactMap(rows.entry)
     }
 
-    private func sequences(of key: EntityKey, after start: Int64 = 0) throws -> [Int64] {
+    func sequences(of key: EntityKey, after start: Int64 = 0) throws -> [Int64] {
         var found: [Int64] = []
         let runs = try index.cover(rows)
         for run in runs { try run.find(key.value, after: start, into: &found) }

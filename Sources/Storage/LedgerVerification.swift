@@ -136,10 +136,11 @@ public struct LedgerVerification: Sendable {
 
 extension LedgerFile {
     /// Reads a stretch and recomputes it, up to the first fault. `marks` are sizes at which the root
-    /// is wanted.
-    public func verify(_ range: ClosedRange<UInt64>, marks: [UInt64] = []) throws
-        -> VerifiedStretch
-    {
+    /// is wanted, `erasures` what is known of erased entries.
+    public func verify(
+        _ range: ClosedRange<UInt64>, marks: [UInt64] = [],
+        erasures: NamedErasures = NamedErasures()
+    ) throws -> VerifiedStretch {
         let statement = try prepare(
             """
             SELECT sequence, at, kind, app, environment, envelope, nodes, salt, payload
@@ -149,11 +150,20 @@ extension LedgerFile {
         statement.bind(2, Int64(clamping: range.upperBound))
         defer { statement.reset() }
         let wanted = Set(marks.filter(range.contains))
+        var erasures = erasures
         var stretch = VerifiedStretch()
         var expected = Int64(clamping: range.lowerBound)
         do {
             while try statement.step() {
-                try stretch.add(statement, expected: expected)
+                if try stretch.add(statement, expected: expected) {
+                    // A server that runs may have erased it after the erasures were read.
+                    if !erasures.names(expected) { erasures = try namedErasures() }
+                    guard erasures.names(expected) else {
+                        throw LedgerFault(
+                            sequence: expected,
+                            what: "its payload and its salt are gone, and no erasure names it")
+                    }
+                }
                 if wanted.contains(UInt64(expected)) {
                     stretch.marks.append((UInt64(expected), stretch.frontier))
                 }
@@ -192,7 +202,8 @@ extension SQLiteError {
 }
 
 extension VerifiedStretch {
-    fileprivate mutating func add(_ row: borrowing Statement, expected: Int64) throws {
+    /// Takes an entry; says whether it was erased.
+    fileprivate mutating func add(_ row: borrowing Statement, expected: Int64) throws -> Bool {
         let sequence = row.int(0)
         guard sequence == expected else {
             throw LedgerFault(sequence: expected, what: "it is missing")
@@ -212,6 +223,7 @@ extension VerifiedStretch {
             return frontier.append(MerkleTree.leaf(envelope))
         }
         try check(nodes, row)
+        return row.isNull(8)
     }
 
     /// The envelope is what the columns, the salt and the payload make it.
@@ -219,6 +231,11 @@ extension VerifiedStretch {
         _ envelope: UnsafeRawBufferPointer, _ row: borrowing Statement
     ) throws {
         let isErased = row.isNull(8)
+        guard isErased == row.isNull(7) else {
+            throw LedgerFault(
+                sequence: row.int(0),
+                what: isErased ? "its payload is gone, but not its salt" : "its salt is gone")
+        }
         let digest: Digest? =
             isErased
             ? nil

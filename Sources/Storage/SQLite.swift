@@ -88,29 +88,26 @@ struct Connection: ~Copyable {
         return Statement(handle: statement, connection: handle, sql: sql)
     }
 
-    /// How far a checkpoint goes.
-    enum Checkpoint {
-        /// Moves what it can without waiting for anybody.
-        case passive
-        /// Moves all, and empties the log's file.
-        case truncate
-    }
-
-    /// Moves what the write-ahead log holds into the database file; gives how many of its pages are
-    /// moved now.
+    /// Moves what it can of the write-ahead log into the database file, without waiting for anybody;
+    /// gives how many of its pages are moved now.
     @discardableResult
-    func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) -> Int32 {
-        let mode =
-            switch checkpoint {
-            case .passive: SQLITE_CHECKPOINT_PASSIVE
-            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
-            }
+    func moveLog() throws(SQLiteError) -> Int32 {
         var moved: Int32 = 0
-        let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &moved)
+        let status = sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, &moved)
         if status != SQLITE_OK, status & 0xFF != SQLITE_BUSY {
             throw error(status, doing: "checkpointing the log")
         }
         return max(moved, 0)
+    }
+
+    /// Moves all of the log and empties its file; false if somebody reads or writes in it.
+    func truncateLog() throws(SQLiteError) -> Bool {
+        let status = sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if status == SQLITE_OK { return true }
+        if status & 0xFF == SQLITE_BUSY { return false }
+        throw error(status, doing: "emptying the log")
     }
 
     private func error(_ status: Int32, doing: String) -> SQLiteError {

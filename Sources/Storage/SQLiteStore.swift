@@ -38,10 +38,13 @@ public final class SQLiteStore: Store {
         }
         try writer.check(key: folder.pseudonymKey, path: folder.keyPath)
         index = try KeyIndex(
-            folder: folder.indexPath, rows: writer.rows, generation: generation)
+            folder: folder.indexPath, rows: writer.rows, isDoubted: writer.isErasing,
+            generation: generation)
         reader = SQLiteReader(path: path, index: index)
         checkpointer = Checkpointer(path: path)
         snapshots = SnapshotFile(path: folder.snapshotPath, key: folder.pseudonymKey)
+        // The end came between an erasure and the emptying of the log.
+        if writer.isErasing { _ = clearErased() }
     }
 
     public func tail() throws -> LedgerTail {
@@ -65,7 +68,24 @@ public final class SQLiteStore: Store {
         // From here on the entries are durable: what fails below must not deny that.
         index.commit()
         checkpointer.committed(walPages: pages)
+        index.forget(writer.takeErased())
         if checkpointer.shouldFinish(walPages: pages) { try? writer.moveLog() }
+    }
+
+    public func erase(_ sequence: Int64, removing keys: Set<EntityKey>) throws {
+        try writer.erase(sequence, removing: keys)
+    }
+
+    /// How long an erasure waits for the log and the index.
+    private static let clearingMilliseconds: Int64 = 500
+
+    public func clearErased() -> Bool {
+        guard writer.isErasing else { return true }
+        checkpointer.truncate(waiting: Self.clearingMilliseconds)
+        guard index.hasForgotten(waiting: Self.clearingMilliseconds), checkpointer.isTruncated
+        else { return false }
+        try? writer.endErasing()
+        return true
     }
 
     public func probe() throws { try writer.probe() }
@@ -87,6 +107,10 @@ public final class SQLiteStore: Store {
         try index.sequences(of: key, after: sequence).compactMap(writer.rows.payload)
     }
 
+    public func sequences(under key: EntityKey) throws -> [Int64] {
+        try index.sequences(of: key)
+    }
+
     public func firstSequence(notBefore instant: Instant) throws -> Int64 {
         try writer.rows.place(notBefore: instant, among: 1...writer.lastSequence() + 1)
     }
@@ -97,6 +121,12 @@ public final class SQLiteStore: Store {
 
     public func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
         for number in try writer.serviceEntries(through: sequence) {
+            if let entry = try entry(number) { try body(entry) }
+        }
+    }
+
+    public func scanErasures(after sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
+        for number in try writer.erasures(after: sequence) {
             if let entry = try entry(number) { try body(entry) }
         }
     }
@@ -112,7 +142,10 @@ public final class SQLiteStore: Store {
         snapshots.stop()
         index.stop()
         checkpointer.stop()
-        writer.close()
+        if writer.truncateLog(), writer.isErasing, index.hasForgotten() {
+            try? writer.endErasing()
+            _ = writer.truncateLog()
+        }
         folder.withLock { $0 = nil }
     }
 }

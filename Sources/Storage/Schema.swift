@@ -49,6 +49,10 @@ enum Schema {
         -- What is about the service and its apps is little, and read whole at every start.
         CREATE INDEX service_entries ON entries (sequence) WHERE \(isOfService);
         """,
+        """
+        -- Erasures are looked for at every start.
+        CREATE INDEX erasures ON entries (sequence) WHERE kind = 'erasure';
+        """,
     ]
 
     /// The version of a file that has all steps.
@@ -116,6 +120,19 @@ extension Connection {
         let statement = try prepare(
             """
             SELECT sequence FROM entries WHERE \(Schema.isOfService) AND sequence <= ?1
+            ORDER BY sequence
+            """)
+        statement.bind(1, sequence)
+        var numbers: [Int64] = []
+        while try statement.step() { numbers.append(statement.int(0)) }
+        return numbers
+    }
+
+    /// The numbers of the erasures after an entry.
+    func erasures(after sequence: Int64) throws -> [Int64] {
+        let statement = try prepare(
+            """
+            SELECT sequence FROM entries WHERE kind = 'erasure' AND sequence > ?1
             ORDER BY sequence
             """)
         statement.bind(1, sequence)

@@ -10,10 +10,18 @@ final class Writer: @unchecked Sendable {
     private let connection: Connection
     let rows: Rows
     private let insertEntry: Statement
+    private let eraseEntry: Statement
+    private let readKeys: Statement
     private let begin: Statement
     private let commitStatement: Statement
     private let rollbackStatement: Statement
     private var isInTransaction = false
+    /// Rows of the index that lead to entries erased since the latest commit.
+    private var erased: [IndexedKey] = []
+    private var hasErased = false
+    /// Whether the log or the index may still hold what was erased. Stands in the database, too, so
+    /// that it is known after a crash.
+    private(set) var isErasing: Bool
     /// Pages in the write-ahead log after the latest commit, as SQLite's hook reports them.
     private let pages: UnsafeMutablePointer<Int32>
 
@@ -24,6 +32,8 @@ final class Writer: @unchecked Sendable {
         // Checkpoints have a connection and a thread of their own.
         try connection.run("PRAGMA wal_autocheckpoint = 0")
         try connection.run("PRAGMA cache_size = -65536")
+        // What is erased is overwritten, and no freed page keeps it.
+        try connection.run("PRAGMA secure_delete = ON")
         try Schema.prepare(connection, path: path)
         rows = try Rows(connection)
         insertEntry = try connection.prepare(
@@ -32,6 +42,11 @@ final class Writer: @unchecked Sendable {
                 (sequence, at, kind, app, environment, envelope, nodes, keys, salt, payload)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """)
+        readKeys = try connection.prepare("SELECT keys FROM entries WHERE sequence = ?1")
+        eraseEntry = try connection.prepare(
+            "UPDATE entries SET salt = NULL, payload = NULL, keys = ?2 WHERE sequence = ?1")
+        isErasing =
+            try connection.single("SELECT count(*) FROM facts WHERE name = 'erasing'") > 0
         begin = try connection.prepare("BEGIN IMMEDIATE")
         commitStatement = try connection.prepare("COMMIT")
         rollbackStatement = try connection.prepare("ROLLBACK")
@@ -83,6 +98,35 @@ final class Writer: @unchecked Sendable {
         try insertEntry.run()
     }
 
+    /// Takes payload, salt and some keys of an entry away.
+    func erase(_ sequence: Int64, removing keys: Set<EntityKey>) throws {
+        try beginIfNeeded()
+        readKeys.bind(1, sequence)
+        let known = try readKeys.step() ? Rows.decode(readKeys.bytes(0)) : []
+        readKeys.reset()
+        eraseEntry.bind(1, sequence)
+        eraseEntry.bind(2, Rows.encode(known.filter { !keys.contains($0) }))
+        try eraseEntry.run()
+        if !hasErased { try connection.run("INSERT OR IGNORE INTO facts VALUES ('erasing', 1)") }
+        erased += known.filter(keys.contains).map {
+            IndexedKey(key: $0.value, sequence: sequence)
+        }
+        hasErased = true
+    }
+
+    /// The rows of the index that the latest commit has made void; to be asked for once.
+    func takeErased() -> [IndexedKey] {
+        if hasErased { isErasing = true }
+        defer { (erased, hasErased) = ([], false) }
+        return erased
+    }
+
+    /// Neither the log nor the index holds what was erased any more.
+    func endErasing() throws {
+        try connection.run("DELETE FROM facts WHERE name = 'erasing'")
+        isErasing = false
+    }
+
     /// Commits; on return the log is on disk. Returns how many pages it has.
     func commit() throws -> Int32 {
         guard isInTransaction else { return pages.pointee }
@@ -107,15 +151,22 @@ final class Writer: @unchecked Sendable {
     func rollback() {
         guard isInTransaction else { return }
         isInTransaction = false
+        (erased, hasErased) = ([], false)
         // SQLite may have rolled back by itself (a full disk); then this does nothing.
         try? rollbackStatement.run()
     }
 
     /// Moves the rest of the log, so that it can start from its beginning again. Waits for nobody
     /// who reads in it.
-    func moveLog() throws { try connection.checkpoint(.passive) }
+    func moveLog() throws { try connection.moveLog() }
 
-    func close() { _ = try? connection.checkpoint(.truncate) }
+    /// Empties the log's file; false if somebody reads in it.
+    func truncateLog() -> Bool { (try? connection.truncateLog()) ?? false }
+
+    /// The numbers of the erasures after an entry.
+    func erasures(after sequence: Int64) throws -> [Int64] {
+        try connection.erasures(after: sequence)
+    }
 
     private func beginIfNeeded() throws {
         guard !isInTransaction else { return }

@@ -132,7 +132,7 @@ import Time
     @Test func `a subject's pseudonym can be taken out of a device's ledger`() throws {
         var story = Story(.uses(1, [.cap(1, .days(365))]))
         try story.prompt(at: start, subject: "bert")
-        story.devices["phone"]?.eraseSubject("bert")
+        story.devices["phone"]?.erase(grants: ["g1"])
         story.subjects["bert"] = nil
         let state = try #require(story.devices["phone"])
         #expect(!String(decoding: canonical(state.json), as: UTF8.self).contains("bert"))
@@ -150,7 +150,7 @@ import Time
         for limits in limits {
             var story = Story(.uses(1, limits))
             try story.prompt(at: start, subject: "bert")
-            story.devices["phone"]?.eraseSubject("bert")
+            story.devices["phone"]?.erase(grants: ["g1"])
             let end = start + .days(365)
             let held = try story.donate("use", at: start + .days(1))
             #expect(held.nextEligibleAt == end + .milliseconds(1), "\(limits)")

@@ -188,6 +188,10 @@ import TrustInsights
         }
         func firstSequence(notBefore instant: Instant) throws -> Int64 { 1 }
         func scanService(through sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {}
+        func sequences(under key: EntityKey) throws -> [Int64] { [] }
+        func erase(_ sequence: Int64, removing keys: Set<EntityKey>) throws {}
+        func clearErased() -> Bool { true }
+        func scanErasures(after sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {}
         func keep(_ snapshot: LedgerSnapshot) {}
         func snapshot() throws -> (through: Int64, bytes: [UInt8])? { nil }
         func scan(from sequence: Int64, _ body: (LedgerEntry) throws -> Bool) throws {

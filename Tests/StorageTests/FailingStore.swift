@@ -88,6 +88,23 @@ final class FailingStore: Store {
         around?(true)
     }
 
+    func erase(_ sequence: Int64, removing keys: Set<EntityKey>) throws {
+        try count(.append)
+        try store.erase(sequence, removing: keys)
+    }
+
+    func clearErased() -> Bool { store.clearErased() }
+
+    func sequences(under key: EntityKey) throws -> [Int64] {
+        try count(.read)
+        return try store.sequences(under: key)
+    }
+
+    func scanErasures(after sequence: Int64, _ body: (LedgerEntry) throws -> Void) throws {
+        try count(.read)
+        try store.scanErasures(after: sequence, body)
+    }
+
     func probe() throws {
         try count(.commit)
         try store.probe()

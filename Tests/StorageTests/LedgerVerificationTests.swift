@@ -111,6 +111,12 @@ import Time
         ("DELETE FROM entries WHERE sequence = 1", 1, "it is missing"),
         ("DELETE FROM entries WHERE sequence < 16384", 1, "it is missing"),
         ("UPDATE entries SET salt = zeroblob(16) WHERE sequence = 7", 7, "the digest is not"),
+        (
+            "UPDATE entries SET salt = NULL, payload = NULL WHERE sequence IN (9000, 12000)", 9_000,
+            "no erasure names it"
+        ),
+        ("UPDATE entries SET payload = NULL WHERE sequence = 9000", 9_000, "but not its salt"),
+        ("UPDATE entries SET salt = NULL WHERE sequence = 9000", 9_000, "its salt is gone"),
         ("UPDATE entries SET at = 0 WHERE sequence = 8193", 8_193, "time lies before"),
         ("UPDATE entries SET at = at - 1 WHERE sequence = 12001", 12_001, "time lies before"),
         ("UPDATE entries SET at = at + 1 WHERE sequence = 12000", 12_000, "`at` of its row"),

@@ -43,7 +43,7 @@ struct SeededGenerator: RandomNumberGenerator {
         ]
     }
 
-    private static func story(_ seed: UInt64) throws -> Story {
+    private static func story(_ seed: UInt64, erasing: Bool = false) throws -> Story {
         var random = SeededGenerator(seed: seed)
         var story = Story()
         let loads = try loads()
@@ -60,8 +60,13 @@ struct SeededGenerator: RandomNumberGenerator {
             let pause: Duration = random.pick([
                 .zero, .milliseconds(1), .seconds(30), .minutes(20), .hours(1), .hours(9), .days(3),
             ])
-            let makers = (0..<Int.random(in: 1...4, using: &random)).map { _ in
-                command(&random, loads)
+            let makers = (0..<Int.random(in: 1...4, using: &random)).map {
+                _ -> (Stage) -> (Tenant?, Command) in
+                if erasing, Int.random(in: 0..<12, using: &random) == 0 {
+                    let person = random.pick(people)
+                    return { (Stage.sandbox, $0.erase(person)) }
+                }
+                return command(&random, loads)
             }
             story.then("random", after: pause) { stage in makers.map { $0(stage) } }
         }
@@ -150,6 +155,30 @@ struct SeededGenerator: RandomNumberGenerator {
         _ = stage.perform([
             Submission(tenant: Stage.sandbox, actor: "looking", command: random.pick(commands))
         ])
+    }
+
+    /// With erasures, restarts with and without what was kept of the registry and the index.
+    @Test(arguments: 100..<116) func erasuresFoldAsTheyHappened(_ seed: UInt64) throws {
+        let story = try Self.story(seed, erasing: true)
+        let plain = try Stage()
+        try story.tell(on: plain)
+        let expected = try plain.entries()
+        #expect(expected.contains { $0.envelope.kind == RecordKind.erasure.rawValue })
+        var random = SeededGenerator(seed: seed &+ 1000)
+        let restarted = try Stage(generation: 7)
+        try story.tell(on: restarted, oneByOne: true) { _ in
+            guard Int.random(in: 0..<3, using: &random) == 0 else { return }
+            let drops = ["state.snapshot", "index"].filter { _ in Bool.random(using: &random) }
+            try restarted.restart { for name in drops { try restarted.folder.remove(name) } }
+        }
+        if let difference = ReplayTests.differences(expected, try restarted.entries()) {
+            Issue.record("seed \(seed), restarted: \(difference)")
+            return
+        }
+        let answers = ReplayTests.answers(plain)
+        #expect(answers == ReplayTests.answers(restarted), "seed \(seed)")
+        try plain.restart { try plain.folder.remove("state.snapshot") }
+        #expect(answers == ReplayTests.answers(plain), "seed \(seed)")
     }
 
     @Test(arguments: 0..<16) func theLedgerIsTheSameHoweverItIsTold(_ seed: UInt64) throws {

@@ -167,6 +167,10 @@ final class Stage {
             occurredAt: Service.start, retracts: retracts)
     }
 
+    func erase(_ name: String, _ tenant: Tenant = Stage.sandbox, reason: String? = nil) -> Command {
+        .erase(EraseCommand(subject: subject(name, tenant), reason: reason))
+    }
+
     func donation(
         _ reason: String, _ name: String, device: String, version: String,
         minutes: Int64? = nil, distribution: ReviewDistribution = .appStore

@@ -67,19 +67,20 @@ struct Story {
         }
     }
 
-    /// The whole of it.
-    static func whole() throws -> Story {
+    /// The whole of it; `erasing`, people are erased before the policies change.
+    static func whole(erasing: Bool = false) throws -> Story {
         var story = Story()
         try story.openingDay()
         story.trust()
         story.debt()
         story.reviews()
+        if erasing { story.erasures() }
         try story.policiesChange()
         return story
     }
 
-    /// A short one, of every kind of effect once.
-    static func short() throws -> Story {
+    /// A short one, of every kind of effect once; `erasing`, with an erasure too.
+    static func short(erasing: Bool = false) throws -> Story {
         var story = Story()
         try story.openingDay()
         story.inSandbox("a payment and what came of it") {
@@ -107,6 +108,9 @@ struct Story {
         }
         try story.policiesAreEdited()
         story.inSandbox("judged by the new one") { [$0.evaluate("r3"), $0.report("r2")] }
+        if erasing {
+            story.inSandbox("erased") { [$0.erase("anna"), $0.evaluate("r4"), $0.erase("anna")] }
+        }
         return story
     }
 
@@ -298,6 +302,19 @@ struct Story {
             [
                 stage.donate(
                     "c3", "exportedVideo", "bert", device: "tablet", version: "3.0", minutes: 8)
+            ]
+        }
+    }
+
+    /// Of carl's account bert is an alias.
+    private mutating func erasures() {
+        then("two are erased") { stage in
+            [
+                (Stage.sandbox, stage.erase("bert")), (Stage.sandbox, stage.erase("carl")),
+                (Stage.production, stage.erase("anna", Stage.production)),
+                (Stage.sandbox, stage.erase("nobody")),
+                (Stage.sandbox, stage.authorize("carl", .authorized, Stage.sandbox)),
+                (Stage.sandbox, stage.evaluate("again", "carl")),
             ]
         }
     }

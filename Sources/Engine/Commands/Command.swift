@@ -15,6 +15,7 @@ public enum Command: Sendable {
     /// All of them, or none.
     case labelAll([LabelCommand])
     case review(ReviewCommand)
+    case erase(EraseCommand)
     case advanceSandboxClock(Duration)
     /// Show an evaluation with all that came after it: changes nothing.
     case show(EvaluationAddress)
@@ -188,6 +189,20 @@ public struct LabelCommand: Sendable {
         self.source = source
         self.occurredAt = occurredAt
         self.retracts = retracts
+    }
+}
+
+/// Erase a person: the subject, and whoever it was merged with.
+public struct EraseCommand: Sendable {
+    /// Who.
+    public var subject: Pseudonym
+    /// Why, in the actor's words; it is recorded and stays.
+    public var reason: String?
+
+    /// An erasure.
+    public init(subject: Pseudonym, reason: String? = nil) {
+        self.subject = subject
+        self.reason = reason
     }
 }
 

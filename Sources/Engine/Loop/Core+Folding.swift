@@ -24,8 +24,7 @@ extension Core {
         let stamp = EntryStamp(
             sequence: entry.envelope.sequence, at: at, actor: entry.envelope.actor)
         now = max(now, at)
-        // What a person's erasure took away is no part of the registry.
-        guard !entry.payload.isEmpty else { return }
+        guard !entry.payload.isEmpty else { return try foldErased(entry) }
         switch (RecordKind(rawValue: entry.envelope.kind), entry.tenant) {
         case (.evaluation, let tenant?):
             registry.apply(
@@ -47,6 +46,8 @@ extension Core {
         case (.configuration, _):
             registry.apply(try entry.record(ConfigurationRecord.self), at: at)
         case (.policies, _): registry.apply(try entry.record(PoliciesRecord.self), stamp)
+        case (.erasure, let tenant?):
+            registry.apply(try entry.record(ErasureRecord.self), tenant: tenant, at: at)
         case (.donation, let tenant?):
             registry.apply(
                 try DonationJudges(payload: entry.payload, sequence: entry.envelope.sequence),
@@ -54,13 +55,26 @@ extension Core {
         case (.authorization, _), (.label, _), (.grantOutcome, _), (.merge, _), (.reset, _),
             (.ledgerFork, _):
             break
-        case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil), (.donation, nil):
+        case (.evaluation, nil), (.consumption, nil), (.sandboxClock, nil), (.donation, nil),
+            (.erasure, nil):
             throw CorruptEntry(sequence: entry.envelope.sequence, detail: "it names no app")
         case (nil, _):
             throw CorruptEntry(
                 sequence: entry.envelope.sequence,
                 detail: "its kind `\(entry.envelope.kind)` is not known")
         }
+    }
+
+    /// Counts what is left of an entry whose payload was erased.
+    private func foldErased(_ entry: LedgerEntry) throws {
+        let sequence = entry.envelope.sequence
+        guard let tenant = entry.tenant, let erased = erased[sequence],
+            erased.kind.rawValue == entry.envelope.kind
+        else {
+            throw CorruptEntry(
+                sequence: sequence, detail: "its payload is gone, and no erasure names it")
+        }
+        registry.apply(erased, tenant: tenant, at: entry.envelope.at)
     }
 
     /// Compiles every policy and model that was ever recorded: what acts may be none of the

@@ -12,11 +12,14 @@ extension Core {
         if let state = subjects[key] { return state }
         let state = SubjectState()
         let authorizations = EntityKey.authorizations(of: subject, tenant)
-        for (record, _) in try records(
-            AuthorizationRecord.self, under: authorizations, tenant: tenant)
-        where record.subject == subject { state.apply(record) }
+        // Until the index is rewritten, it may lead to entries that were erased.
+        for entry in try store.payloads(under: authorizations, after: 0)
+        where entry.kind == .authorization && entry.isOf(tenant) && !entry.payload.isEmpty {
+            let record = try entry.record(AuthorizationRecord.self)
+            if record.subject == subject { state.apply(record) }
+        }
         for entry in try store.payloads(under: key, after: try windowStart() - 1)
-        where entry.kind == .evaluation && entry.isOf(tenant) {
+        where entry.kind == .evaluation && entry.isOf(tenant) && !entry.payload.isEmpty {
             let event = try EvaluationEvent(entry)
             guard event.subject == subject else { continue }
             state.apply(event, request: .request(event.requestID, of: tenant), horizon: horizon)

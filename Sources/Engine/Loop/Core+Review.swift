@@ -235,7 +235,7 @@ extension Core {
     ) { try account(of: subject.text, tenant: tenant) }
 
     /// The person, or the account that the person was merged into.
-    private func account(of subject: String, tenant: Tenant) throws -> (
+    func account(of subject: String, tenant: Tenant) throws -> (
         id: String, state: ReviewSubjectState
     ) {
         // An account that was merged in turn is an alias itself. Merging makes no circle, and
@@ -257,7 +257,7 @@ extension Core {
         return state
     }
 
-    private func device(_ id: String, tenant: Tenant) throws -> ReviewDeviceState {
+    func device(_ id: String, tenant: Tenant) throws -> ReviewDeviceState {
         let key = EntityKey.device(id, of: tenant)
         if case .device(let state)? = reviews[key] { return state }
         let state =
@@ -270,7 +270,8 @@ extension Core {
     private func latest<S>(
         under key: EntityKey, tenant: Tenant, _ state: (ReviewStates) -> S?
     ) throws -> S? {
-        for entry in try store.entries(under: key).reversed() where entry.isOf(tenant) {
+        for entry in try store.entries(under: key).reversed()
+        where entry.isOf(tenant) && !entry.payload.isEmpty {
             let payload = try RecordReader(
                 bytes: entry.payload, sequence: entry.envelope.sequence)
             let states = try ReviewStates(payload: payload.object("result").object("states"))
@@ -279,7 +280,7 @@ extension Core {
         return nil
     }
 
-    private func keep(_ states: ReviewStates, tenant: Tenant) {
+    func keep(_ states: ReviewStates, tenant: Tenant) {
         for (id, state) in states.subjects {
             reviews[.reviewSubject(id, of: tenant)] = .subject(state)
         }

@@ -30,6 +30,10 @@ final class Core {
     /// The entry from which on windows see events, with the horizon it was found for, and until when
     /// it need not be looked for again.
     var knownWindowStart: (sequence: Int64, horizon: Duration, until: Instant)?
+    /// What of erased entries counts on, while the registry is folded.
+    var erased: [Int64: ErasedEntry] = [:]
+    /// Whether a command of the batch erased somebody.
+    var hasErased = false
     /// The last entry that the registry was kept with.
     private var keptThrough: Int64 = 0
     private var hasAppended = false
@@ -55,6 +59,8 @@ final class Core {
         reviews.removeAll()
         knownWindowStart = nil
         keptThrough = try foldSnapshot()
+        erased = try loadErased(after: keptThrough)
+        defer { erased = [:] }
         var expected = keptThrough + 1
         try store.scan(from: expected) { entry in
             guard entry.envelope.sequence == expected else {
@@ -74,6 +80,7 @@ final class Core {
     func perform(_ batch: [Submission], wallClock: Instant) -> [Reply] {
         now = max(now, wallClock)
         hasAppended = false
+        hasErased = false
         var replies: [Reply] = []
         replies.reserveCapacity(batch.count)
         do {
@@ -87,9 +94,20 @@ final class Core {
                 failure = nil
                 if nextSequence - keptThrough > EngineLimits.snapshotInterval { keepSnapshot() }
             }
+            if hasErased { tellOfLog(&replies) }
             return replies
         } catch {
             return recover(from: error, count: batch.count)
+        }
+    }
+
+    /// Whether erased bytes are gone from the log, too, is known only after the commit.
+    private func tellOfLog(_ replies: inout [Reply]) {
+        let isCleared = store.clearErased()
+        for index in replies.indices {
+            guard case .erased(var answer) = replies[index].content else { continue }
+            answer.isLogCleared = isCleared
+            replies[index].content = .erased(answer)
         }
     }
 
@@ -164,6 +182,7 @@ final class Core {
         case .reportConsumption(let command): return try report(command, tenant, submission)
         case .label(let command): return try label(command, tenant, submission)
         case .labelAll(let commands): return try labelAll(commands, tenant, submission)
+        case .erase(let command): return try erase(command, tenant, submission)
         case .review(let command): return .review(try review(command, tenant, submission))
         case .advanceSandboxClock(let advance):
             return try advanceClock(advance, tenant, submission)

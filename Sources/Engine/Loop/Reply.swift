@@ -13,6 +13,7 @@ public struct Reply: Sendable {
         case label(LabelRecord, status: LabelStatus)
         case labels([(LabelRecord, status: LabelStatus)])
         case review(ReviewAnswer)
+        case erased(ErasureAnswer)
         case sandboxClock
         indirect case shown(EvaluationState)
         case debt(DebtAnswer)

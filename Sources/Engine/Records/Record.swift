@@ -18,7 +18,8 @@ public protocol Record: Sendable {
 /// The kinds of entries.
 public enum RecordKind: String, Sendable, CaseIterable {
     case activation, app, authorization, configuration, consumption, deactivation, donation
-    case evaluation, grantOutcome, key, keyRevocation, label, ledgerFork, merge, policies, reset
+    case erasure, evaluation, grantOutcome, key, keyRevocation, label, ledgerFork, merge, policies,
+        reset
     case rollback, sandboxClock
 
     /// Whether entries of the kind are about the service or its apps, and about nobody: they are
@@ -28,8 +29,8 @@ public enum RecordKind: String, Sendable, CaseIterable {
         case .activation, .app, .configuration, .deactivation, .key, .keyRevocation, .policies,
             .rollback:
             true
-        case .authorization, .consumption, .donation, .evaluation, .grantOutcome, .label,
-            .ledgerFork, .merge, .reset, .sandboxClock:
+        case .authorization, .consumption, .donation, .erasure, .evaluation, .grantOutcome,
+            .label, .ledgerFork, .merge, .reset, .sandboxClock:
             false
         }
     }

@@ -12,7 +12,8 @@ public struct Replay {
     public enum Step: Sendable {
         /// A command, and what the wall clock read when it was taken.
         case command(Submission, wallClock: Instant)
-        /// The payload was erased: what caused the entry is no longer known.
+        /// The payload was erased, or the entry is an erasure and says of nobody who: what caused it
+        /// is no longer known.
         case erased
     }
 
@@ -35,14 +36,16 @@ public struct Replay {
             throw CorruptEntry(
                 sequence: sequence, detail: "its salt has \(entry.salt.count) bytes")
         }
+        guard let command = try command(of: entry, kind) else { return .erased }
         return .command(
             Submission(
-                tenant: entry.tenant, actor: entry.envelope.actor,
-                command: try command(of: entry, kind), salt: entry.salt),
+                tenant: entry.tenant, actor: entry.envelope.actor, command: command,
+                salt: entry.salt),
             wallClock: entry.envelope.at)
     }
 
-    private mutating func command(of entry: LedgerEntry, _ kind: RecordKind) throws -> Command {
+    /// `nil` for an erasure.
+    private mutating func command(of entry: LedgerEntry, _ kind: RecordKind) throws -> Command? {
         switch kind {
         case .authorization: .authorize(try entry.record(AuthorizationRecord.self).command)
         case .evaluation: try evaluation(entry)
@@ -52,6 +55,7 @@ public struct Replay {
             .advanceSandboxClock(try entry.record(SandboxClockRecord.self).advance)
         case .donation: .review(.donate(try donation(entry)))
         case .grantOutcome: .review(try outcome(entry))
+        case .erasure: nil
         case .reset: .review(.reset(subject: try entry.record(ResetRecord.self).subject))
         case .merge: .review(try entry.record(MergeRecord.self).command)
         case .app, .key, .keyRevocation, .configuration, .policies, .activation, .deactivation,

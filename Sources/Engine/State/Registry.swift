@@ -126,6 +126,30 @@ struct Registry {
         for digest in judges.digests { state.judged[digest, default: 0] += 1 }
     }
 
+    /// What an entry that was erased counts for, as it did before.
+    mutating func apply(_ entry: ErasedEntry, tenant: Tenant, at: Instant) {
+        let state = state(of: tenant, at: at)
+        for digest in entry.judged { state.judged[digest, default: 0] += 1 }
+        if entry.kind == .evaluation {
+            state.evaluationsToday += 1
+            if let completedAt = entry.completedAt, let dueAt = entry.dueAt {
+                state.debt.completed(sequence: entry.sequence, at: completedAt, dueAt: dueAt)
+            }
+        } else if let evaluation = entry.evaluation, let dueAt = entry.dueAt {
+            state.debt.reported(sequence: evaluation, dueAt: dueAt, policy: configuration.debt)
+        }
+    }
+
+    /// Nobody owes the report of an evaluation that is no more.
+    mutating func apply(_ record: ErasureRecord, tenant: Tenant, at: Instant) {
+        let state = state(of: tenant, at: at)
+        for entry in record.entries where entry.kind == .evaluation {
+            guard let dueAt = entry.dueAt else { continue }
+            state.debt.reported(
+                sequence: entry.sequence, dueAt: dueAt, policy: configuration.debt)
+        }
+    }
+
     mutating func apply(_ record: ConsumptionRecord, tenant: Tenant, at: Instant) {
         state(of: tenant, at: at).debt.reported(
             sequence: record.evaluationID.sequence, dueAt: record.dueAt,

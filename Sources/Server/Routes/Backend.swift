@@ -47,6 +47,40 @@ public struct Backend: Sendable {
         return tenant
     }
 
+    /// The key's own app and environment, or those that an operator names; `nil` where an operator
+    /// names none.
+    func tenant(namedIn call: Call) throws(Problem) -> Tenant? {
+        let environment = call.body.choice("environment", DataEnvironment.self)
+        if let own = call.principal?.tenant {
+            guard call.body.text("app") ?? own.app == own.app,
+                environment ?? own.environment == own.environment
+            else {
+                throw Problem(
+                    .operatorOnly,
+                    detail: "An app's key is good for that app and environment only.",
+                    field: "/app")
+            }
+            return own
+        }
+        guard let app = call.body.text("app") else {
+            guard environment == nil else {
+                throw Problem(
+                    .missingField, detail: "An environment is one of an app.", field: "/app")
+            }
+            return nil
+        }
+        guard let environment else {
+            throw Problem(
+                .missingField, detail: "Which environment of the app?", field: "/environment",
+                allowed: DataEnvironment.allCases.map { .string($0.rawValue) })
+        }
+        guard engine.directory.registry.apps[app] != nil else {
+            throw Problem(
+                .notFound, detail: "There is no such app.", field: "/app", value: .string(app))
+        }
+        return Tenant(app: app, environment: environment)
+    }
+
     /// Hands a command to the engine; what becomes of it is answered when it is on disk.
     func perform(
         _ command: Command, tenant: Tenant?, _ call: Call, _ responder: Responder,

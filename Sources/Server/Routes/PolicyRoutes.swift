@@ -86,7 +86,7 @@ struct PolicyRoutes {
         // Tests take their time: the server's threads must not wait for them.
         let background = Background()
         return Endpoint(route) { [backend] call, responder throws(Problem) in
-            let tenant = try tenant(of: call)
+            let tenant = try backend.tenant(namedIn: call)
             let reference =
                 "\(call.parameters["name"] ?? "")@\(call.body["version"]?.intValue ?? 0)"
             let allow = (call.body["allow"]?.arrayValue ?? [])
@@ -129,7 +129,7 @@ struct PolicyRoutes {
                 isShadow: call.body["shadow"]?.boolValue ?? false,
                 reason: call.body.text("reason") ?? "")
             try backend.perform(
-                .administer(command), tenant: try tenant(of: call), call, responder
+                .administer(command), tenant: try backend.tenant(namedIn: call), call, responder
             ) { reply throws(Problem) in
                 guard case .administered(.deactivated(let record)) = reply.content else {
                     throw .unexpectedReply
@@ -150,7 +150,7 @@ struct PolicyRoutes {
             let command = AdministrationCommand.rollBack(
                 policy: call.parameters["name"] ?? "", reason: call.body.text("reason") ?? "")
             try backend.perform(
-                .administer(command), tenant: try tenant(of: call), call, responder
+                .administer(command), tenant: try backend.tenant(namedIn: call), call, responder
             ) { reply throws(Problem) in
                 guard case .administered(.rolledBack(let record)) = reply.content else {
                     throw .unexpectedReply
@@ -158,38 +158,5 @@ struct PolicyRoutes {
                 return .json(record.answer)
             }
         }
-    }
-
-    /// Where it is to hold: the key's own app and environment, or those that an operator names;
-    /// `nil` for all without an activation of their own.
-    private func tenant(of call: Call) throws(Problem) -> Tenant? {
-        let environment = call.body.choice("environment", DataEnvironment.self)
-        if let own = call.principal?.tenant {
-            guard call.body.text("app") ?? own.app == own.app,
-                environment ?? own.environment == own.environment
-            else {
-                throw Problem(
-                    .operatorOnly, detail: "An app's key changes what acts for itself only.",
-                    field: "/app")
-            }
-            return own
-        }
-        guard let app = call.body.text("app") else {
-            guard environment == nil else {
-                throw Problem(
-                    .missingField, detail: "An environment is one of an app.", field: "/app")
-            }
-            return nil
-        }
-        guard let environment else {
-            throw Problem(
-                .missingField, detail: "Which environment of the app?", field: "/environment",
-                allowed: DataEnvironment.allCases.map { .string($0.rawValue) })
-        }
-        guard backend.engine.directory.registry.apps[app] != nil else {
-            throw Problem(
-                .notFound, detail: "There is no such app.", field: "/app", value: .string(app))
-        }
-        return Tenant(app: app, environment: environment)
     }
 }

@@ -53,7 +53,7 @@ struct ReviewRoutes {
                 + Self.donationFields
                 + [.optional("occurredAt", .instant, "When it happened; now if left out.")])
         route.answers = [(201, "Decided."), (200, "The stored decision on the same donation.")]
-        route.problems = [.contextInvalid, .idempotencyKeyReused, .clockSkew]
+        route.problems = [.contextInvalid, .idempotencyKeyReused, .clockSkew, .erased]
         return Endpoint(route) { call, responder throws(Problem) in
             let tenant = try backend.tenant(of: call)
             let command = DonateCommand(
@@ -82,7 +82,7 @@ struct ReviewRoutes {
             .required("outcome", .names(GrantOutcome.self)),
             .optional("reason", .string(maxBytes: ReviewPromptLimits.outcomeReason), "Why not."),
         ])
-        route.problems = [.notFound, .alreadyReported, .contextInvalid]
+        route.problems = [.notFound, .alreadyReported, .contextInvalid, .erased]
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let outcome: ReviewOutcome =
                 call.body.choice("outcome", GrantOutcome.self) == .requested

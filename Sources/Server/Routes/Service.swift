@@ -83,6 +83,7 @@ public final class Service: Sendable {
             + PerformanceRoutes(backend: backend).endpoints
             + AdministrationRoutes(backend: backend).endpoints
             + PolicyRoutes(backend: backend).endpoints
+            + SubjectRoutes(backend: backend).endpoints
     }
 
     /// A failed load of policies is a warning only: what acted before goes on acting.

@@ -28,6 +28,8 @@ final class KeyIndex: Sendable {
         var waiting: [(keys: RecentKeys, leaf: Digest)] = []
         /// What is in files, the oldest first.
         var runs: [KeyRun] = []
+        /// Rows that are to vanish from the files.
+        var forgotten: Set<IndexedKey> = []
         /// The leaf hash of the entry added last.
         var leaf = MerkleTree.emptyRoot
         var failure: StorageError?
@@ -39,10 +41,15 @@ final class KeyIndex: Sendable {
     private let generation: Int
     private let thread: Guarded<Thread?> = Guarded(nil)
 
-    /// The index of a ledger, whose entries after the last one in a file are read.
-    init(folder: String, rows: Rows, generation: Int = KeyIndex.generation) throws {
+    /// The index of a ledger, whose entries after the last one in a file are read: of all, if files
+    /// may hold what was erased.
+    init(
+        folder: String, rows: Rows, isDoubted: Bool = false,
+        generation: Int = KeyIndex.generation
+    ) throws {
         self.generation = generation
         files = try KeyRunFiles(folder: folder)
+        if isDoubted { try files.removeAll() }
         let runs = try files.load(rows)
         state.withLock { $0.runs = runs }
         try rows.keys(after: runs.last?.last ?? 0) { sequence, keys, leaf in
@@ -107,6 +114,22 @@ final class KeyIndex: Sendable {
     /// Takes back what was added since the last commit.
     func rollback() { state.withLock { $0.recent.remove(after: $0.committed) } }
 
+    /// Takes rows out: out of memory at once, out of files as soon as the thread comes to it.
+    func forget(_ rows: [IndexedKey]) {
+        guard !rows.isEmpty else { return }
+        let forgotten = Set(rows)
+        state.signal { state in
+            state.recent.remove(forgotten)
+            for place in state.waiting.indices { state.waiting[place].keys.remove(forgotten) }
+            state.forgotten.formUnion(forgotten)
+        }
+    }
+
+    /// Whether no file holds a row any more that was to be forgotten, now or after a moment.
+    func hasForgotten(waiting milliseconds: Int64 = 0) -> Bool {
+        state.wait(milliseconds: milliseconds) { $0.forgotten.isEmpty ? true : nil } ?? false
+    }
+
     /// Ends the thread. What is in memory only is read from the entries again at the next start.
     func stop() {
         state.signal { $0.isStopping = true }
@@ -121,11 +144,16 @@ final class KeyIndex: Sendable {
     private func run() {
         while true {
             let isStopping = state.wait { state -> Bool? in
-                state.isStopping ? true : state.waiting.isEmpty ? nil : false
+                if state.isStopping { return true }
+                return state.waiting.isEmpty && state.forgotten.isEmpty ? nil : false
             }
-            if isStopping ?? true { return }
+            if isStopping ?? true {
+                try? removeForgotten()
+                return
+            }
             do {
                 while try writeOldest() {}
+                try removeForgotten()
                 while try mergeOnce() {}
                 state.withLock { $0.failure = nil }
             } catch {
@@ -150,6 +178,20 @@ final class KeyIndex: Sendable {
             state.waiting.removeFirst()
         }
         return true
+    }
+
+    /// Writes runs anew without the rows that are to be forgotten.
+    private func removeForgotten() throws(StorageError) {
+        let (forgotten, runs) = state.withLock { ($0.forgotten, $0.runs) }
+        guard !forgotten.isEmpty else { return }
+        for (place, run) in runs.enumerated() where try run.contains(anyOf: forgotten) {
+            var merge = try KeyMerge([run], into: run.path, without: forgotten)
+            while try merge.step(rows: Self.mergedAtOnce) {}
+            let rest = try merge.finish()
+            // Only this thread changes the runs.
+            state.withLock { $0.runs[place] = rest }
+        }
+        state.signal { $0.forgotten.subtract(forgotten) }
     }
 
     /// Makes one run of neighbours of a size; false if there are none.

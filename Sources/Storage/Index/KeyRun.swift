@@ -96,6 +96,16 @@ final class KeyRun: Sendable {
         }
     }
 
+    /// Whether it has one of those rows.
+    func contains(anyOf rows: Set<IndexedKey>) throws(StorageError) -> Bool {
+        for row in rows where (first...last).contains(row.sequence) {
+            var found: [Int64] = []
+            try find(row.key, after: row.sequence - 1, into: &found)
+            if found.contains(row.sequence) { return true }
+        }
+        return false
+    }
+
     /// The rows of a block, read from the file.
     func withRows(of block: Int, _ body: (UnsafeBufferPointer<IndexedKey>) -> Void)
         throws(StorageError)

@@ -47,6 +47,11 @@ struct KeyRunFiles: Sendable {
         return runs
     }
 
+    /// Deletes all files: what they held is read from the entries again.
+    func removeAll() throws(StorageError) {
+        for name in try names() { unlink("\(folder)/\(name)") }
+    }
+
     /// Deletes the file of a run. Who has it open goes on reading it.
     func remove(_ run: KeyRun) { unlink(run.path) }
 

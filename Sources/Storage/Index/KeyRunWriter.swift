@@ -116,16 +116,20 @@ struct KeyMerge: ~Copyable {
     }
 
     private var cursors: [Cursor]
+    private let left: Set<IndexedKey>
     private var writer: KeyRunWriter
 
-    /// A merge of runs, the oldest first, into the file at `path`.
-    init(_ runs: [KeyRun], into path: String) throws(StorageError) {
+    /// A merge of runs, the oldest first, into the file at `path`, without some rows.
+    init(_ runs: [KeyRun], into path: String, without left: Set<IndexedKey> = [])
+        throws(StorageError)
+    {
         var cursors: [Cursor] = []
         for run in runs { cursors.append(try Cursor(run)) }
         let writer = try KeyRunWriter(
             path: path, first: runs[0].first, last: runs[runs.count - 1].last,
             leaf: runs[runs.count - 1].head.leaf, rows: runs.reduce(0) { $0 + Int($1.head.rows) })
         self.cursors = cursors
+        self.left = left
         self.writer = writer
     }
 
@@ -139,7 +143,7 @@ struct KeyMerge: ~Copyable {
                 least = (place, row)
             }
             guard let least else { return false }
-            try writer.append(least.row)
+            if !left.contains(least.row) { try writer.append(least.row) }
             try cursors[least.place].advance()
         }
         return true

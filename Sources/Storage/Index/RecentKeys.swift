@@ -1,7 +1,7 @@
 import Engine
 
 /// A row of the index: a key and the entry it leads to.
-struct IndexedKey: Comparable, BitwiseCopyable {
+struct IndexedKey: Comparable, Hashable, BitwiseCopyable {
     var key: Int64
     var sequence: Int64
 
@@ -31,11 +31,13 @@ struct RecentKeys {
         if entries == 0 { first = sequence }
         last = sequence
         entries += 1
-        for key in keys {
-            let place = Int32(rows.count)
-            let previous = latest.updateValue(place, forKey: key.value) ?? -1
-            rows.append(Row(key: key.value, sequence: sequence, previous: previous))
-        }
+        for key in keys { append(key.value, sequence: sequence) }
+    }
+
+    private mutating func append(_ key: Int64, sequence: Int64) {
+        let place = Int32(rows.count)
+        let previous = latest.updateValue(place, forKey: key) ?? -1
+        rows.append(Row(key: key, sequence: sequence, previous: previous))
     }
 
     /// Takes back the entries after one.
@@ -46,6 +48,15 @@ struct RecentKeys {
         }
         entries -= Int(max(0, last - max(sequence, first - 1)))
         last = min(last, sequence)
+    }
+
+    /// Takes rows out.
+    mutating func remove(_ gone: Set<IndexedKey>) {
+        let old = rows
+        (rows, latest) = ([], [:])
+        for row in old where !gone.contains(IndexedKey(key: row.key, sequence: row.sequence)) {
+            append(row.key, sequence: row.sequence)
+        }
     }
 
     /// Adds the entries under a key to `found`, the latest first, down to the one after `start`.

@@ -15,7 +15,8 @@ enum AuditVerifyCommand {
             ],
             discussion: """
                 Reads every entry, beside a running server too, and changes nothing: envelope, row,
-                digest of the payload, leaf, stored hashes, order of numbers and times. The root is
+                digest of the payload, leaf, stored hashes, order of numbers and times. A payload that
+                is gone must be named by a later erasure. The root is
                 compared with the latest checkpoint, or with those of --checkpoint, whose signature
                 is checked first.
 
@@ -77,13 +78,14 @@ enum AuditVerifyCommand {
         var run = Run()
         let count = Int((size + LedgerVerification.stretch - 1) / LedgerVerification.stretch)
         let marks = Array(Set(marks)).sorted()
+        let erasures = try LedgerFile(folder: data).namedErasures()
         for first in stride(from: 0, to: count, by: group) {
             let outcomes = Parallel.map(min(group, count - first)) { index -> Outcome in
                 let range = LedgerVerification.range(first + index, of: size)
                 do {
                     return .read(
                         try LedgerFile(folder: data).verify(
-                            range, marks: marks.filter(range.contains)))
+                            range, marks: marks.filter(range.contains), erasures: erasures))
                 } catch {
                     return .failed(error)
                 }
@@ -140,7 +142,8 @@ enum AuditVerifyCommand {
                 + "\(Figures.tenths(seconds)) s: \(Figures.grouped(Int64(Double(size) / seconds))) "
                 + "entries/s, \(Figures.tenths(Double(run.bytes) / 1e6 / seconds)) MB/s")
         if run.erased > 0 {
-            Terminal.print("\(Figures.grouped(run.erased)) without a payload: erased, not verified")
+            Terminal.print(
+                "\(Figures.grouped(run.erased)) without a payload, as erasures in the ledger say")
         }
         Terminal.print("root \(run.verification.root)")
         guard let last = notes.max(by: { $0.signed.checkpoint.size < $1.signed.checkpoint.size })

@@ -10,7 +10,8 @@ enum EntryLine {
         let owner = app.isEmpty ? "-" : "\(app)/\(envelope["environment"]?.stringValue ?? "")"
         let parts = [
             pad(sequence, 6, left: true), envelope["at"]?.stringValue ?? "?", pad(kind, 13),
-            pad(owner, 18), summary(kind, entry["payload"] ?? .null),
+            pad(owner, 18),
+            entry["payload"].map { summary(kind, $0) } ?? "erased",
         ]
         return parts.joined(separator: "  ")
     }
@@ -59,6 +60,10 @@ enum EntryLine {
         case "deactivation":
             return text(command, "policy") + (command["shadow"] == true ? " out of shadow" : "")
                 + ": " + text(command, "reason")
+        case "erasure":
+            let count = result["erased"]?.arrayValue?.count ?? 0
+            return "\(count) entries" + (command["reason"] == nil ? "" : ": ")
+                + text(command, "reason")
         case "rollback": return text(command, "policy") + ": " + text(command, "reason")
         case "policies":
             let files = command["files"]?.arrayValue?.count ?? 0

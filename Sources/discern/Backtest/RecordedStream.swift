@@ -49,14 +49,19 @@ enum RecordedStream {
                 + "; name one with --app and --environment: \(names.joined(separator: ", "))")
     }
 
-    /// Hands evaluations and labels of an app to `body`, in ledger order.
+    /// Hands evaluations and labels of an app to `body`, in ledger order. Says how many were erased
+    /// and so are missing.
     func each(
         of tenant: Tenant, readsShadows: Bool = false, _ body: (Entry) throws -> Void
     ) throws {
         var reader = RecordedEvaluationReader(readsShadows: readsShadows)
+        var erased = 0
+        defer {
+            if erased > 0 { Terminal.say("left out: \(Figures.counted(erased, "erased record"))") }
+        }
         switch self {
         case .folder(let ledger):
-            try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in
+            erased = try ledger.evaluationsAndLabels(of: tenant) { sequence, isLabel, payload in
                 if isLabel {
                     let record = try RecordReader(payload, sequence: sequence)
                     try body(.label(LabelRecord(payload: record), sequence: sequence))
@@ -69,7 +74,7 @@ enum RecordedStream {
                 }
             }
             guard readsShadows else { return }
-            try ledger.donations(of: tenant) { sequence, payload in
+            erased += try ledger.donations(of: tenant) { sequence, payload in
                 let donation = try JSONReader.withCursor(payload, limits: Self.limits) {
                     try RecordedDonation($0, sequence: sequence)
                 }
@@ -79,7 +84,7 @@ enum RecordedStream {
             var last: Int64 = 0
             try Self.lines(of: path) { line, number in
                 let (sequence, entry) = try Self.entry(
-                    line, of: tenant, &reader, readsShadows, path, number)
+                    line, of: tenant, &reader, readsShadows, path, number, &erased)
                 // In another order windows would see what came later, or the same thing twice.
                 guard sequence > last else {
                     throw Fault(
@@ -96,7 +101,7 @@ enum RecordedStream {
     /// not erased.
     private static func entry(
         _ line: ArraySlice<UInt8>, of tenant: Tenant, _ reader: inout RecordedEvaluationReader,
-        _ readsShadows: Bool, _ path: String, _ number: Int
+        _ readsShadows: Bool, _ path: String, _ number: Int, _ erased: inout Int
     ) throws -> (sequence: Int64, entry: Entry?) {
         do {
             var sequence: Int64 = 0
@@ -104,10 +109,18 @@ enum RecordedStream {
             var donation: RecordedDonation?
             let evaluation = try cursor(line, path, number) { root -> RecordedEvaluation? in
                 sequence = root["envelope"]?["sequence"]?.int ?? 0
-                guard let envelope = root["envelope"], let payload = root["payload"],
-                    envelope["app"]?.string == tenant.app,
+                guard let envelope = root["envelope"], envelope["app"]?.string == tenant.app,
                     envelope["environment"]?.string == tenant.environment.rawValue
                 else { return nil }
+                guard let payload = root["payload"] else {
+                    let kind = envelope["kind"]
+                    if kind?.isText("evaluation") == true
+                        || readsShadows && kind?.isText("donation") == true
+                    {
+                        erased += 1
+                    }
+                    return nil
+                }
                 if envelope["kind"]?.isText("label") == true { label = sequence }
                 if readsShadows, envelope["kind"]?.isText("donation") == true {
                     donation = try RecordedDonation(payload, sequence: sequence)

@@ -10,6 +10,7 @@ enum CommandTable {
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
             KeysCommand.revoke, PolicyListCommands.list, PolicyChangeCommands.activate,
             PolicyChangeCommands.deactivate, PolicyChangeCommands.rollBack,
+            SubjectsCommand.erase,
             PolicyCompareCommand.command, PolicyListCommands.history, PolicyChangeCommands.reload,
             AuditListCommand.command, AuditVerifyCommand.command, AuditProofCommands.inclusion,
             AuditProofCommands.consistency, AuditProofCommands.verify,
