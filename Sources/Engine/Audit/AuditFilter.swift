@@ -1,4 +1,5 @@
 import CEL
+import JSON
 import Policies
 
 /// A condition on entries: a CEL expression over ``AuditVariable``.
@@ -70,6 +71,24 @@ public struct AuditFilterError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         let text = SourceText(Array(source.utf8), name: "filter")
         return diagnostics.prefix(10).map { text.render($0) }.joined()
+    }
+
+    /// The first finding alone, without its place.
+    public var message: String { diagnostics.first?.message ?? "" }
+
+    /// The findings for programs: place, code, message and help of each.
+    public var findings: JSONValue {
+        let text = SourceText(Array(source.utf8), name: "filter")
+        return .array(
+            diagnostics.prefix(10).map { finding in
+                let position = text.position(of: finding.place)
+                var object: JSONObject = [
+                    "line": .int(Int64(position.line)), "column": .int(Int64(position.column)),
+                    "code": .string(finding.code), "message": .string(finding.message),
+                ]
+                object["help"] = finding.help.map { .string($0) }
+                return .object(object)
+            })
     }
 
     /// A filter that asks too much of an entry.

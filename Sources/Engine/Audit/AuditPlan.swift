@@ -79,6 +79,14 @@ struct AuditMembers: Sendable {
 
     init() {}
 
+    /// All members, but for attributes.
+    static var all: AuditMembers {
+        var members = AuditMembers()
+        let others = AuditVariable.allCases.filter { $0 != .attributes }
+        members.variables = AuditVariables(slots: others.map(\.slot))
+        return members
+    }
+
     init(ast: AST, nodes: [AST.NodeID], _ variables: AuditVariables) {
         self.variables = variables
         guard variables.contains(.attributes) else { return }
