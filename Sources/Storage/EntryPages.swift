@@ -11,7 +11,8 @@ extension Reading {
         let range = try range(plan, query)
         page.size = range.size
         guard range.first <= range.last else { return page }
-        var walk = try EntryWalk(query, plan, rows, last: query.newestFirst ? range.first : range.last)
+        var walk = try EntryWalk(
+            query, plan, rows, last: query.newestFirst ? range.first : range.last)
         if let about = query.about {
             var found = Set<Int64>()
             for key in about.keys { try found.formUnion(sequences(key)) }

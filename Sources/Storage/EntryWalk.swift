@@ -57,7 +57,8 @@ struct EntryWalk: ~Copyable {
     }
 
     /// Looks at the entries about the service in a range.
-    mutating func visitService(_ range: ClosedRange<Int64>, _ statement: borrowing Statement) throws {
+    mutating func visitService(_ range: ClosedRange<Int64>, _ statement: borrowing Statement) throws
+    {
         statement.bind(1, range.lowerBound)
         statement.bind(2, range.upperBound)
         defer { statement.reset() }

@@ -163,7 +163,7 @@ import Time
     }
 
     static let refused: [(filter: String, code: String)] = [
-        ("", "cel.syntax"), ("kind ==", "cel.syntax"), (#"kind == 5"#, "cel.noOverload"),
+        ("", "cel.syntax"), ("kind ==", "cel.syntax"), (#"kind == 5"#, "cel.type.overload"),
         (#"label in ["retracted", "wrong"]"#, "filter.value"),
         (#"payload.outcome == "high""#, "cel.undeclared"),
     ]
@@ -177,7 +177,8 @@ import Time
         let terms = Array(repeating: #"actor == "k""#, count: 10_000).joined(separator: " || ")
         let long = #expect(throws: AuditFilterError.self) { try AuditFilter(terms) }
         #expect(long?.message.contains("\(AuditFilter.sourceBytes)") == true)
-        let nested = String(repeating: "(", count: 500) + "true" + String(repeating: ")", count: 500)
+        let nested =
+            String(repeating: "(", count: 500) + "true" + String(repeating: ")", count: 500)
         #expect(throws: AuditFilterError.self) { try AuditFilter(nested) }
         let patterns = (0..<20).map { "actor.matches(\"\($0)+\")" }.joined(separator: "||")
         #expect(throws: AuditFilterError.self) { try AuditFilter(patterns) }

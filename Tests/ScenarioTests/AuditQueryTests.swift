@@ -17,7 +17,8 @@ extension Scenarios {
             #expect(try client.post("/v1/evaluations", low).status == 201)
             #expect(try service.command("apps", "create", "shop").status == 0)
             let key = try service.command("keys", "create", "--app", "shop", "--name", "=1+1,\"x\"")
-            let shop = service.client(key: key.output.trimmingCharacters(in: .whitespacesAndNewlines))
+            let shop = service.client(
+                key: key.output.trimmingCharacters(in: .whitespacesAndNewlines))
             _ = try shop.put("/v1/authorizations", Requests.authorization("acct-1"))
             #expect(
                 try shop.post("/v1/evaluations", Requests.evaluation("c", subject: "acct-1"))
@@ -56,11 +57,14 @@ extension Scenarios {
                     #"outcome == "high""#)
                 #expect(try Self.requests(ofApp) == ["c"])
                 #expect(ofApp.errors.contains("could not be decided"))
-                let tail = try service.command("audit", "tail", "-n", "2", "--json", "kind == \"evaluation\"")
+                let tail = try service.command(
+                    "audit", "tail", "-n", "2", "--json", "kind == \"evaluation\"")
                 #expect(try Self.requests(tail) == ["b", "c"])
-                let stats = try service.command("audit", "stats", "-f", "json", "kind == \"evaluation\"")
+                let stats = try service.command(
+                    "audit", "stats", "-f", "json", "kind == \"evaluation\"")
                 let counts = try JSONReader.parse(Array(stats.output.utf8))
-                #expect(counts["entries"] == 3 && counts["outcome"]?["high"] == 2, "\(stats.output)")
+                #expect(
+                    counts["entries"] == 3 && counts["outcome"]?["high"] == 2, "\(stats.output)")
                 #expect(counts["app"]?["shop"] == 1)
                 let pretty = try service.command("audit", "stats")
                 #expect(pretty.output.contains("evaluation"))
@@ -80,14 +84,17 @@ extension Scenarios {
 
         @Test func tablesAreSafeForSpreadsheets() throws {
             let service = try Self.served()
-            let csv = try service.command("audit", "export", "-f", "csv", "kind in [\"key\", \"evaluation\"]")
+            let csv = try service.command(
+                "audit", "export", "-f", "csv", "kind in [\"key\", \"evaluation\"]")
             let rows = csv.output.components(separatedBy: "\r\n")
             #expect(rows.last == "")
             let names = rows[0].components(separatedBy: ",")
             #expect(names.prefix(4) == ["sequence", "at", "kind", "app"])
             #expect(csv.errors.contains("entries"))
             let evaluation = try #require(rows.first { $0.contains(",evaluation,shop,") })
-            #expect(evaluation.contains(#""{""amount"":900.0,""currency"":""EUR"",""newPayee"":true}""#))
+            #expect(
+                evaluation.contains(#""{""amount"":900.0,""currency"":""EUR"",""newPayee"":true}""#)
+            )
             // Python's own reader agrees about the cells.
             let script = """
                 import csv, sys
@@ -108,10 +115,13 @@ extension Scenarios {
                 ["audit", "tail", "-f", "-n", "1", "--json", "--data", service.data, Self.high],
                 output: path, errors: path + "-err")
             func lines() -> Int { Files.text(path).split(separator: "\n").count }
-            try #require(Wait.until { lines() == 1 ? true : nil } == true, "\(Files.text(path + "-err"))")
+            try #require(
+                Wait.until { lines() == 1 ? true : nil } == true, "\(Files.text(path + "-err"))")
             let low = Requests.evaluation("d", amount: 5, device: 0.01)
             #expect(try service.client().post("/v1/evaluations", low).status == 201)
-            #expect(try service.client().post("/v1/evaluations", Requests.evaluation("e")).status == 201)
+            #expect(
+                try service.client().post("/v1/evaluations", Requests.evaluation("e")).status == 201
+            )
             #expect(Wait.until { lines() == 2 ? true : nil } == true)
             #expect(Files.text(path).contains("\"requestID\":\"e\""))
             #expect(tail.poll() == nil)
@@ -121,7 +131,8 @@ extension Scenarios {
 
         @Test func thePlanIsTold() throws {
             let service = try Self.served()
-            let filter = #"kind == "evaluation" && outcome == "high" && sequence > 2 && actor != "x""#
+            let filter =
+                #"kind == "evaluation" && outcome == "high" && sequence > 2 && actor != "x""#
             let plan = try service.command("audit", "query", "--explain", filter)
             #expect(plan.status == 0, "\(plan.errors)")
             for part in [
@@ -163,7 +174,9 @@ extension Scenarios {
         @Test func aKeySeesItsOwnOnly() throws {
             let service = try Self.served()
             let client = service.client()
-            for filter in ["true", #"app == "shop""#, #"app != "dev""#, "true || app == \"shop\"", "!erased"] {
+            for filter in [
+                "true", #"app == "shop""#, #"app != "dev""#, "true || app == \"shop\"", "!erased",
+            ] {
                 let answer = try client.get(
                     "/v1/audit/entries?limit=1000&filter=" + Self.escape(filter))
                 #expect(answer.status == 200)
@@ -174,7 +187,8 @@ extension Scenarios {
                 if filter == "true" { #expect(apps.count == 3) }
             }
             let operators = try service.client(key: service.operatorKey).get(
-                "/v1/audit/entries?filter=" + Self.escape(#"app == "shop" && kind == "evaluation""#))
+                "/v1/audit/entries?filter=" + Self.escape(#"app == "shop" && kind == "evaluation""#)
+            )
             #expect(operators.json["entries"]?.arrayValue?.count == 1)
             #expect(operators.json["undecided"] == 0)
         }
@@ -182,11 +196,13 @@ extension Scenarios {
         @Test func whatCannotBeAskedIsRefused() throws {
             let service = try Self.served()
             let cases: [([String], String)] = [
-                (["query", "true", "true"], "in quotes"), (["query", "--since", "soon"], "--since"),
+                (["query", "true", "true"], "in quotes"),
+                (["query", "--since", "soon"], "--since"),
                 (["query", "--between", "today"], "A..B"),
                 (["query", "--between", "today..yesterday"], "the first is the later"),
                 (["query", "--between", "2d..1d", "--since", "1d"], "excludes"),
-                (["query", "--cursor", "x"], "--cursor"), (["query", "-f", "csv"], "pretty or json"),
+                (["query", "--cursor", "x"], "--cursor"),
+                (["query", "-f", "csv"], "pretty or json"),
                 (["export", "-f", "json"], "ndjson or csv"), (["get"], "the number"),
                 (["get", "0"], "the number"), (["get", "x"], "the number"),
                 (["stats", "kind"], "true or false"), (["tail", "-n", "-1"], "--lines"),
@@ -198,7 +214,9 @@ extension Scenarios {
             }
             let none = try service.command("audit", "get", "99999")
             #expect(none.status == 1 && none.errors.contains("there is no entry 99999"))
-            let folder = try Program.run(["audit", "stats", "--data", service.folder.path + "/none"])
+            let folder = try Program.run([
+                "audit", "stats", "--data", service.folder.path + "/none",
+            ])
             #expect(folder.status == 1)
         }
     }

@@ -196,20 +196,21 @@ import Time
 
     // MARK: Tests
 
-    @Test(arguments: 0..<40) func pagesGiveWhatTheWholeExpressionGives(_ seed: UInt64) throws {
+    @Test(arguments: 0..<16) func pagesGiveWhatTheWholeExpressionGives(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let ledger = try MadeLedger()
         try ledger.append(300, &random)
-        for _ in 0..<25 {
+        for _ in 0..<12 {
             let text = Self.filter(3, &random)
             var query = EntryQuery()
             query.filter = try AuditFilter(text)
             query.now = Self.start + .seconds(100)
-            query.limit = random.pick([1, 7, 100])
+            query.limit = random.pick([3, 20, 100])
             query.newestFirst = random.pick([true, false])
             if random.pick([true, false]) {
                 query.budget = AuditBudget(
-                    entries: random.pick([1, 50, 1_000]), time: random.pick([.zero, .seconds(9)]))
+                    entries: random.pick([50, 300, 1_000]),
+                    time: random.pick([.zero] + Array(repeating: .seconds(9), count: 7)))
             }
             var found: [Int64] = []
             var undecided: Int64 = 0
@@ -224,8 +225,9 @@ import Time
                     try #require(query.newestFirst ? next < cursor : next > cursor)
                 }
                 query.cursor = page.next
-                if random.pick([true, false, false, false, false, false]), ledger.made.count < 600 {
-                    try ledger.append(3, &random)
+                // A commit waits for the disk, so there are few.
+                if random.pick([0, 1, 2, 3, 4, 5]) == 0, ledger.made.count < 500 {
+                    try ledger.append(20, &random)
                 }
             } while query.cursor != nil
             let expected = try ledger.expected(text, now: query.now, through: size)
@@ -248,7 +250,8 @@ import Time
         let text = String(repeating: "ab", count: 200_000)
         let entry = tail.append(
             kind: "evaluation", app: "a", environment: "sandbox", actor: "k", at: Self.start,
-            salt: [1], payload: Array(#"{"command":{"attributes":{"t":"\#(text)"}},"result":{}}"#.utf8))
+            salt: [1],
+            payload: Array(#"{"command":{"attributes":{"t":"\#(text)"}},"result":{}}"#.utf8))
         try store.append(entry, keys: [])
         try store.commit()
         var query = EntryQuery()
@@ -267,7 +270,8 @@ import Time
         var random = SeededGenerator(seed: 7)
         let ledger = try MadeLedger()
         try ledger.append(20, &random)
-        try SQL.run("UPDATE entries SET payload = NULL, salt = NULL WHERE sequence = 5", in: ledger.folder)
+        try SQL.run(
+            "UPDATE entries SET payload = NULL, salt = NULL WHERE sequence = 5", in: ledger.folder)
         var query = EntryQuery()
         query.filter = try AuditFilter("erased && sequence == 5")
         #expect(try ledger.store.reader.page(query).entries.map(\.envelope.sequence) == [5])

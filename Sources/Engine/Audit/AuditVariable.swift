@@ -42,7 +42,8 @@ public enum AuditVariable: String, Sendable, CaseIterable {
         case .rules: "of evaluations: the rules that gave the decision's reasons"
         case .policy: "the name of the policy that judged, or that the entry is about"
         case .policyVersion: "its version, where one is named"
-        case .attributes: "of evaluations and donations, by name; those stored as digests are absent"
+        case .attributes:
+            "of evaluations and donations, by name; those stored as digests are absent"
         case .subject: "the person's pseudonym"
         case .evaluationID: "of evaluations, consumptions and labels: the evaluation"
         case .status: "of authorizations and consumptions"

@@ -62,7 +62,9 @@ public struct EntryMatcher: ~Copyable {
         guard verdict != .notMatched, !plan.late.isEmpty else { return verdict }
         if entry.payload.count > 0 {
             // A payload that is no JSON leaves all of its members absent; verifying tells of it.
-            try? JSONReader.withCursor(entry.payload, limits: JSONLimits(bytes: 64 << 20, depth: 100)) {
+            try? JSONReader.withCursor(
+                entry.payload, limits: JSONLimits(bytes: 64 << 20, depth: 100)
+            ) {
                 EntryMembers.fill(&activation, from: $0, plan.members)
             }
         }
@@ -126,7 +128,9 @@ enum EntryMembers {
                 activation.set(name, variable)
             case .receivedAt:
                 let time = result?["receivedAt"] ?? result?["reportedAt"]
-                if let instant = time?.instant { activation.set(variable.slot, Value.timestamp(instant)) }
+                if let instant = time?.instant {
+                    activation.set(variable.slot, Value.timestamp(instant))
+                }
             case .outcome:
                 activation.set(result?["acting"]?["outcome"] ?? command?["outcome"], variable)
             case .score:
