@@ -129,8 +129,8 @@ let package = Package(
         tests(
             "StorageTests",
             [
-                "CSQLite", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Storage",
-                "Time", "TrustInsights",
+                "CEL", "CSQLite", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts",
+                "Storage", "Time", "TrustInsights",
             ]),
         tests("ServerTests", ["Engine", "JSON", "Ledger", "Server", "Time"]),
         tests("ArchitectureTests", []),

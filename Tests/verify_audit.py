@@ -3,8 +3,8 @@
 
 usage: verify_audit.py [--vkey VKEY]... [--checkpoint FILE]... [FILE...]
 
-Standard input is read if no file is named. A line is either an entry, as `discern audit list -f
-json --limit 1000` prints them (the oldest first, pages one after another), or a proof, as `discern
+Standard input is read if no file is named. A line is either an entry, as `discern audit
+export` prints them (the oldest first), or a proof, as `discern
 audit proof` and `discern audit consistency` print them. With --vkey the signatures of checkpoints
 are verified, and each root of a proof must stand in one; --checkpoint names files with more of
 them, which entries are compared with, too. docs/audit-format.md says what is checked and why.

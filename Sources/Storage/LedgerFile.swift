@@ -179,6 +179,16 @@ public final class LedgerFile: LedgerNodes {
         try reading.page(query) { try self.sequences(of: $0) }
     }
 
+    /// Where a query looks: the first and the last number, the last there is, and whether by the
+    /// index of entries about the service.
+    public func range(of query: EntryQuery) throws -> (
+        first: Int64, last: Int64, size: Int64, usesServiceIndex: Bool
+    ) {
+        let plan = AuditPlan(query)
+        let range = try reading.range(plan, query)
+        return (range.first, range.last, range.size, try reading.usesServiceIndex(plan))
+    }
+
     /// How many entries there are: the number of the last.
     public func size() throws -> UInt64 { UInt64(clamping: try lastSequence()) }
 

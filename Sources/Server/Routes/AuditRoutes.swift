@@ -14,6 +14,9 @@ struct AuditRoutes {
             summary: "Entries of the ledger; a key sees its own app and environment.",
             access: .appOrOperators(.audit))
         route.query = [
+            .optional(
+                "filter", .string(maxBytes: AuditFilter.sourceBytes),
+                "Only what this CEL expression is true of."),
             .optional("since", .instant, "From this instant on."),
             .optional("until", .instant, "Up to this instant, itself included."),
             .optional("kind", .names(RecordKind.self)),
@@ -24,13 +27,15 @@ struct AuditRoutes {
                 "For operators: of this environment only."),
             .optional("order", .choice(["ascending", "descending"])),
             .optional("limit", .integer(1...1_000), "100 unless said otherwise."),
-            .optional("cursor", .integer(1...Int64.max), "`next` of the page before."),
+            .optional("cursor", .string(maxBytes: 64), "`next` of the page before."),
         ]
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let query = try Self.query(call)
             let page: EntryPage
             do {
                 page = try backend.ledger.page(query)
+            } catch let error as AuditFilterError {
+                throw Self.problem(error)
             } catch {
                 throw Problem(.serverError, detail: "\(error)")
             }
@@ -40,9 +45,26 @@ struct AuditRoutes {
                     writer.beginArray()
                     for entry in page.entries { entry.writeAnswer(to: &writer) }
                     writer.endArray()
-                    if let next = page.next { writer.member("next", String(next)) }
+                    writer.key("examined")
+                    writer.int(page.examined)
+                    if let next = query.cursor(after: page) { writer.member("next", next.text) }
+                    if page.isPartial {
+                        writer.key("partial")
+                        writer.bool(true)
+                    }
+                    writer.key("size")
+                    writer.int(page.size)
+                    writer.key("undecided")
+                    writer.int(page.undecided)
                 })
         }
+    }
+
+    /// What is wrong with a filter, and where.
+    private static func problem(_ error: AuditFilterError) -> Problem {
+        var problem = Problem(.invalidValue, detail: error.message, field: "filter")
+        problem.members.append(("findings", error.findings))
+        return problem
     }
 
     private static func query(_ call: Call) throws(Problem) -> EntryQuery {
@@ -55,7 +77,19 @@ struct AuditRoutes {
         query.until = call.query["until"].flatMap { Instant(rfc3339: $0) }
         query.newestFirst = call.query["order"] == "descending"
         query.limit = call.query["limit"].flatMap { Int($0) } ?? 100
-        query.cursor = call.query["cursor"].flatMap { Int64($0) }
+        query.budget = .call
+        query.now = Engine.wallClock()
+        if let text = call.query["cursor"] {
+            guard let cursor = AuditCursor(text) else {
+                throw Problem(
+                    .invalidValue, field: "cursor", value: .string(text),
+                    allowed: ["`next` of the page before"])
+            }
+            query.goOn(from: cursor)
+        }
+        if let text = call.query["filter"] {
+            do { query.filter = try AuditFilter(text) } catch { throw problem(error) }
+        }
         guard let text = call.query["subject"] else { return query }
         guard let pseudonym = Pseudonym(text) else {
             throw Problem(

@@ -25,7 +25,7 @@ enum BacktestCommand {
                 policy is looked for in --in, then among those that the data folder's ledger
                 recorded.
                 Nothing is changed, and a server may go on running.
-                A stream is what `discern audit list -f json` prints: an entry a line.
+                A stream is what `discern audit export` prints: an entry a line.
                 Without a PATH it is the folder Policies.
                 Exit status: 0 judged, 1 a path or a data folder that cannot be read, or no such
                 app in it, 2 usage, 3 the candidate is invalid, 5 nothing that was recorded in the

@@ -7,7 +7,7 @@ import Time
 /// Recorded evaluations and labels, from a data folder or from an exported stream.
 enum RecordedStream {
     case folder(LedgerFile)
-    /// NDJSON: an entry a line, as `discern audit list -f json` prints them.
+    /// NDJSON: an entry a line, as `discern audit export` prints them.
     case file(path: String)
 
     enum Entry {

@@ -3,14 +3,31 @@ import Glibc
 import Time
 
 extension Arguments {
-    /// An option that names a time: `2026-11-30T12:00:00Z`, or `2h` for two hours ago.
+    /// An option that names a time: `2026-11-30T12:00:00Z`, `2026-11-30`, `2h` for two hours ago,
+    /// `today` or `yesterday`. Days begin at midnight in UTC.
     func time(_ name: String) throws(UsageError) -> Instant? {
         guard let text = self[name] else { return nil }
-        if let instant = Instant(rfc3339: text) { return instant }
-        if let ago = Duration(policyText: text) { return Engine.wallClock() - ago }
-        throw UsageError(
-            "--\(name) needs a time such as 2026-11-30T12:00:00Z, or 2h for two hours ago, "
-                + "not `\(text)`")
+        return try Self.time(text, of: name)
+    }
+
+    /// A text that names a time, as an option has it.
+    static func time(_ text: String, of name: String) throws(UsageError) -> Instant {
+        if let instant = Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") {
+            return instant
+        }
+        let now = Engine.wallClock()
+        if let ago = Duration(policyText: text) { return now - ago }
+        let day: Int64 = 86_400_000
+        let today = Instant(milliseconds: now.milliseconds / day * day)
+        switch text {
+        case "now": return now
+        case "today": return today
+        case "yesterday": return today - .days(1)
+        default:
+            throw UsageError(
+                "--\(name) needs a time such as 2026-11-30T12:00:00Z or 2026-11-30, 2h for two "
+                    + "hours ago, today or yesterday, not `\(text)`")
+        }
     }
 
     /// An option that is a span of time: `60d`.

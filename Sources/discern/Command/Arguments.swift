@@ -34,7 +34,7 @@ struct Option {
 
 /// A command: what it is called, what it takes, what it does.
 struct Command {
-    /// The words that call it: `audit list`.
+    /// The words that call it: `audit query`.
     var name: String
     /// What it does, in one line.
     var summary: String

@@ -42,7 +42,7 @@ enum PolicyListCommands {
             ],
             discussion: """
                 NAME is of a policy, in all its versions. Each line is an entry of the ledger,
-                with its number: `discern audit list` has the whole of it.
+                with its number: `discern audit get` has the whole of it.
                 Exit status: 0 listed, 1 the data cannot be read, 2 usage, or no such policy.
                 """
         ) { arguments in
