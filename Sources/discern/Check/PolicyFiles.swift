@@ -26,7 +26,7 @@ struct PolicyFiles {
     static func read(_ paths: [String], withCompanions: Bool = true) -> Result<PolicyFiles, Problem>
     {
         var result = PolicyFiles()
-        do {
+        do throws(Problem) {
             for path in paths {
                 let kind = try status(path).st_mode & S_IFMT
                 if kind == S_IFDIR {
