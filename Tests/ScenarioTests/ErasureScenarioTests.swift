@@ -56,6 +56,7 @@ extension Scenarios {
             let first = try #require(
                 try AuditedLedger(client).of(kind: "evaluation").first)
             let evaluation = try #require(first.result["evaluationID"]?.stringValue)
+            #expect(try service.command("audit", "checkpoint").status == 0)
             let proof = try service.command("audit", "proof", "\(first.sequence)")
             try #require(proof.status == 0, "\(proof.errors)")
 
