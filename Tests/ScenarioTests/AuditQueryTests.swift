@@ -138,7 +138,7 @@ extension Scenarios {
             for part in [
                 "kind: \"evaluation\"", "3 to ", "by bounds alone  sequence > 2",
                 "evaluated        outcome == \"high\"", "reads            actor, outcome",
-                "payloads         read", "the rows of the range",
+                "payloads         read", "the rows of the range", "first page       2 found, ",
             ] { #expect(plan.output.contains(part), "\(part): \(plan.output)") }
             let rare = try service.command("audit", "query", "--explain", #"kind == "key""#)
             #expect(rare.output.contains("service_entries"))

@@ -146,6 +146,7 @@ import TrustInsights
                 """
                 UPDATE entries SET keys = zeroblob(8) WHERE kind IN ('authorization', 'consumption');
                 DROP INDEX service_entries;
+                DROP INDEX erasures;
                 CREATE TABLE entry_keys (key INTEGER, sequence INTEGER);
                 INSERT INTO facts VALUES ('indexedThrough', 0);
                 PRAGMA user_version = 1

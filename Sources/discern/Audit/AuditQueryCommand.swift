@@ -13,7 +13,8 @@ enum AuditQueryCommand {
                 .value("cursor", nil, "CURSOR", "go on where a page ended"),
                 .flag("newest", nil, "the newest first"),
                 .value("format", "f", "FORMAT", "pretty (default) or json: one entry a line"),
-                .flag("explain", nil, "tell how it is looked for, and look for nothing"),
+                .flag(
+                    "explain", nil, "tell how it is looked for, and how long the first page takes"),
             ], discussion: AuditRequest.discussion, run: run)
     }
 
@@ -37,7 +38,9 @@ enum AuditQueryCommand {
             start = cursor
         }
         if arguments.has("explain") {
-            return try explain(request, start, newestFirst: arguments.has("newest"), arguments)
+            let query = request.page(
+                limit: min(limit, 1_000), newestFirst: arguments.has("newest"), from: start)
+            return try explain(query, arguments)
         }
         let source = try EntrySource(arguments)
         let summary = try source.each(
@@ -63,13 +66,11 @@ enum AuditQueryCommand {
 
     // MARK: The plan
 
-    private static func explain(
-        _ request: AuditRequest, _ start: AuditCursor?, newestFirst: Bool, _ arguments: Arguments
-    ) throws -> Int32 {
+    private static func explain(_ query: EntryQuery, _ arguments: Arguments) throws -> Int32 {
         try DataAccess.requireDatabase(arguments)
-        let query = request.page(limit: 1, newestFirst: newestFirst, from: start)
         let plan = AuditPlan(query)
-        let place = try LedgerFile(folder: DataAccess.folder(arguments)).range(of: query)
+        let file = try LedgerFile(folder: DataAccess.folder(arguments))
+        let place = try file.range(of: query)
         let count = max(place.last - place.first + 1, 0)
         var rows = [
             [
@@ -95,6 +96,14 @@ enum AuditQueryCommand {
             rows.append(["reads", plan.reads.map(\.rawValue).joined(separator: ", ")])
         }
         rows.append(["payloads", plan.needsPayload ? "read" : "not read"])
+        var watch = Stopwatch()
+        let page = try watch.time { try file.page(query) }
+        rows.append([
+            "first page",
+            "\(page.entries.count) found, \(page.examined) looked at, "
+                + "\(Figures.tenths(Double(watch.nanoseconds) / 1e6)) ms",
+        ])
+        if page.next != nil { rows.append(["", "not all was looked at"]) }
         for line in Layout.table(rows, indent: 0) { Terminal.print(line) }
         return ExitStatus.fine
     }

@@ -107,7 +107,8 @@ enum CoverageText {
     /// - Parameter columns: what longer lines are broken to, each part with its marks.
     static func annotated(_ policy: PolicyCoverage, columns: Int? = nil) -> String {
         let source = lines(of: policy)
-        var lines = ["\(policy.source.path)  (\(head(policy)))"]
+        // A path may be as long as it likes; what is said of it has a line of its own.
+        var lines = [policy.source.path, "  " + head(policy)]
         var counts: [Int: Int] = [:]
         var marks: [Int: [Mark]] = [:]
         for part in policy.parts {

@@ -67,7 +67,9 @@ enum Acknowledgements {
         case .review(.reset): [Claim(.reset)]
         case .administered(.deactivated(let record)): [Claim(record)]
         case .administered(.rolledBack(let record)): [Claim(record)]
-        case .evaluation, .consumption, .review, .shown, .debt, .administered, .refused, .refusedAt:
+        // Simulated lives erase nobody; erasures are part of the random stories.
+        case .evaluation, .consumption, .review, .shown, .debt, .administered, .refused, .refusedAt,
+            .erased:
             []
         }
     }
