@@ -76,11 +76,15 @@ extension Scenarios {
             let isOver = Flag()
             let (problems, reached) = (Gathered<String>(), Gathered<Int>())
             concurrently(workers) { _ in
-                while !isOver.isSet {
+                while !isOver.isSet, problems.count < 20 {
                     let fault = DiskFault(
                         kind: kind, number: next.add(1, ordering: .relaxed).oldValue)
                     let run = suffer(fault, from: start, base)
-                    if run.failures == 0 { isOver.set() } else { reached.add(fault.number) }
+                    if run.failures > 0 {
+                        reached.add(fault.number)
+                    } else if run.problem == nil {
+                        isOver.set()
+                    }
                     if let problem = run.problem { problems.add("\(fault): \(problem)") }
                 }
             }
