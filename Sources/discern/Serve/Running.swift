@@ -116,11 +116,11 @@ final class Running {
     /// Bad policies keep what acted before; only where nothing acts there is no point in going on.
     private static func loadPolicies(_ policies: PolicyShelf, _ engine: Engine, _ log: Log) throws {
         let reply = load(policies, into: engine, actor: "system", log)
-        guard case .refused(let refusal) = reply.content,
-            engine.directory.registry.activations.isEmpty
-        else { return }
-        // A full disk is no fault of the policies.
+        guard case .refused(let refusal) = reply.content else { return }
+        // A disk that fails is no fault of the policies, and nothing that can be gone on with: what
+        // the folder asks for would go unrecorded, and nobody would load it again.
         if let failure = engine.failure { throw CommandRefused(refusal: refusal, cause: failure) }
+        guard engine.directory.registry.activations.isEmpty else { return }
         throw PoliciesRefused(report: refusal.detail)
     }
 
