@@ -3,11 +3,13 @@ import Glibc
 import Policies
 import Time
 
-// Makes data folders, by having the engine judge what it is made to believe is happening. The same
-// seed gives the same events; keys and salts of a folder are its own. Run in the repository's root.
+// Makes data folders, by having the engine judge what it is made to believe is happening, and a
+// stream of donations. The same seed gives the same events; keys and salts of a folder are its own.
+// Run in the repository's root.
 //
 //     evaluations   90 days of payments with frauds and labels: for backtests
 //     history       a store after 90 days of many people, all reports made: for measuring growth
+//     donations     a year of an app's people, as NDJSON: for simulating review policies
 
 let arguments = CommandLine.arguments
 
@@ -40,6 +42,7 @@ func contents(of path: String) -> [UInt8]? {
 let usage = """
     usage: fixture-generator evaluations FOLDER [COUNT [SEED]]
            fixture-generator history FOLDER [COUNT [SUBJECTS [SEED]]]
+           fixture-generator donations FILE [PEOPLE [SEED]]
     """
 
 /// The number at a place of the command line.
@@ -72,11 +75,21 @@ func history(_ folder: String) throws {
     try history.finish()
 }
 
+func donations(_ path: String) throws {
+    let people = number(3, else: 10_000)
+    guard (1...1_000_000).contains(people) else { stop("PEOPLE is 1 to 1000000, not \(people)") }
+    var chance = Chance(seed: UInt64(number(4, else: 1)))
+    let year = DonationYear(people: people, chance: &chance)
+    try DonationFile.write(year, to: path)
+    say("\(year.events.count) donations of \(people) people\n")
+}
+
 guard arguments.count > 2 else { stop(usage) }
 do {
     switch arguments[1] {
     case "evaluations": try evaluations(arguments[2])
     case "history": try history(arguments[2])
+    case "donations": try donations(arguments[2])
     default: stop(usage)
     }
 } catch {

@@ -74,6 +74,11 @@ public struct JSONCursor {
 
     // MARK: Containers
 
+    /// Whether it is an object.
+    public var isObject: Bool { type == UInt8(ascii: "{") }
+    /// Whether it is an array.
+    public var isArray: Bool { type == UInt8(ascii: "[") }
+
     /// How many members or elements a container has; 0 for a scalar. simdjson counts them up to
     /// 16,777,215.
     public var count: Int {

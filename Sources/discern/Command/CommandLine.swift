@@ -6,7 +6,8 @@ enum CommandTable {
         [
             ServeCommand.command, CheckCommand.command, TestCommand.command, EvalCommand.command,
             ExplainCommand.command, BacktestCommand.command, FormatCommand.command,
-            DiffCommand.command, BenchCommand.command,
+            SimulateCommand.command, DiffCommand.command, BenchCommand.command,
+            PresetsCommand.list, PresetsCommand.show,
             AppsCommand.create, AppsCommand.list, KeysCommand.create, KeysCommand.list,
             KeysCommand.revoke, PolicyListCommands.list, PolicyChangeCommands.activate,
             PolicyChangeCommands.deactivate, PolicyChangeCommands.rollBack,
