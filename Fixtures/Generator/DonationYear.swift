@@ -51,6 +51,8 @@ struct DonationYear {
             Self.live(donor, Int32(number), &events, &chance)
             donors.append(donor)
         }
+        // What comes in after the year is no part of it.
+        events.removeAll { $0.receivedAt >= Self.start + .days(Int64(Self.days)) }
         // Persons break ties, so that the order follows from the seed alone.
         events.sort {
             ($0.receivedAt, $0.person, $0.occurredAt, $0.reason.rawValue)

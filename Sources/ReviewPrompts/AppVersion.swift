@@ -23,6 +23,10 @@ public struct AppVersion: Hashable, Comparable, Sendable {
     /// Reads a version; nil if the text is not one.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.maxLength else { return nil }
+        if let numbers = Self.plainNumbers(text) {
+            self.init(numbers: numbers, preRelease: [])
+            return
+        }
         let isAllowed = { (byte: UInt8) in
             byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
@@ -48,13 +52,37 @@ public struct AppVersion: Hashable, Comparable, Sendable {
                 preRelease.append(Self.number(part).map { .number($0) } ?? .word(String(part)))
             }
         }
-        self.numbers = numbers
-        self.preRelease = preRelease
+        self.init(numbers: numbers, preRelease: preRelease)
     }
 
     private init(numbers: [UInt64], preRelease: [Identifier]) {
         self.numbers = numbers
         self.preRelease = preRelease
+    }
+
+    /// The numbers of a version that has nothing but numbers and dots, as nearly all have: rules
+    /// read versions many times. Nil for any other text, a wrong one too.
+    private static func plainNumbers(_ text: String) -> [UInt64]? {
+        var numbers: [UInt64] = []
+        var number: UInt64?
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: ".") {
+                guard let complete = number else { return nil }
+                numbers.append(complete)
+                number = nil
+                continue
+            }
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (tenfold, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = tenfold.addingReportingOverflow(UInt64(digit))
+            guard !isTooLarge, !overflows else { return nil }
+            number = sum
+        }
+        guard let last = number else { return nil }
+        numbers.append(last)
+        while numbers.count > 1, numbers.last == 0 { numbers.removeLast() }
+        return numbers
     }
 
     private static func number(_ text: Substring) -> UInt64? {

@@ -41,18 +41,19 @@ enum EventSource {
                     app: arguments["app"], environment: environment, kinds: [.donation])))
     }
 
-    /// Hands the events of the environment to `body`, in their order.
-    func each(_ body: (ReviewEvent) throws -> Void) throws {
+    /// Hands the events of the environment to `body`, in their order, with the numbers of their
+    /// lines or entries.
+    func each(_ body: (ReviewEvent, _ number: Int64) throws -> Void) throws {
         switch self {
         case .folder(let donations): try donations.each(body)
         case .stream(let stream, let environment):
             var others = 0
-            try stream.each { event in
+            try stream.each { event, line in
                 guard event.environment == environment else {
                     others += 1
                     return
                 }
-                try body(event)
+                try body(event, Int64(line))
             }
             if others > 0 {
                 let name = environment == .production ? "sandbox" : "production"
@@ -60,6 +61,15 @@ enum EventSource {
                     "left out: \(Figures.counted(others, "event")) of \(name) "
                         + "(--environment \(name) simulates those)")
             }
+        }
+    }
+
+    /// An error with the line or entry it is about.
+    func fault(_ error: SimulationError, at number: Int64) -> EventStream.Fault {
+        switch self {
+        case .stream(let stream, _):
+            EventStream.Fault(description: "\(stream.path):\(number): \(error)")
+        case .folder: EventStream.Fault(description: "entry \(number): \(error)")
         }
     }
 

@@ -18,8 +18,9 @@ struct EventStream {
     let path: String
     let zones: ZoneDatabase
 
-    /// Hands the events to `body`, in their order, and says where a line is at fault.
-    func each(_ body: (ReviewEvent) throws -> Void) throws {
+    /// Hands the events to `body`, in their order, with the numbers of their lines, and says where a
+    /// line is at fault.
+    func each(_ body: (ReviewEvent, _ line: Int) throws -> Void) throws {
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw fault(errno) }
         defer { close(descriptor) }
@@ -69,22 +70,22 @@ struct EventStream {
     }
 
     private func line(
-        _ bytes: UnsafeRawBufferPointer, _ number: Int, _ body: (ReviewEvent) throws -> Void
+        _ bytes: UnsafeRawBufferPointer, _ number: Int,
+        _ body: (ReviewEvent, _ line: Int) throws -> Void
     ) throws {
         // An empty line, or one that ends as on Windows.
         guard bytes.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
+        let event: ReviewEvent
         do {
-            try body(
-                JSONReader.withCursor(bytes, limits: Self.limits) { root in
-                    try EventLine.read(root, zones: zones)
-                })
+            event = try JSONReader.withCursor(bytes, limits: Self.limits) { root in
+                try EventLine.read(root, zones: zones)
+            }
         } catch let error as EventLine.Fault {
             throw Fault(description: "\(path):\(number): \(error.text)")
         } catch let error as JSONError {
             throw Fault(description: "\(path):\(number):\(error.offset + 1): \(error.message)")
-        } catch let error as SimulationError {
-            throw Fault(description: "\(path):\(number): \(error)")
         }
+        try body(event, number)
     }
 
     private func fault(_ error: Int32) -> Fault {

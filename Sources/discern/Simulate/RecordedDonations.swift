@@ -15,11 +15,12 @@ struct RecordedDonations {
     let ledger: LedgerFile
     let tenant: Tenant
 
-    /// Hands the donations to `body`, in the order of the ledger; says how many were erased.
+    /// Hands the donations to `body`, in the order of the ledger, with the numbers of their entries;
+    /// says how many were erased.
     ///
     /// What an app would report of a grant is known only of grants that were given: it is taken
     /// from their reports. For a donation that was held, the app is taken to ask.
-    func each(_ body: (ReviewEvent) throws -> Void) throws {
+    func each(_ body: (ReviewEvent, _ sequence: Int64) throws -> Void) throws {
         let reports = try reports()
         let environment: ReviewEnvironment =
             tenant.environment == .production ? .production : .sandbox
@@ -33,11 +34,7 @@ struct RecordedDonations {
                     event.hasActiveScene = false
                 }
             }
-            do {
-                try body(event)
-            } catch let error as SimulationError {
-                throw EventStream.Fault(description: "entry \(sequence): \(error)")
-            }
+            try body(event, sequence)
         }
         if erased > 0 { Terminal.say("left out: \(Figures.counted(erased, "erased record"))") }
     }

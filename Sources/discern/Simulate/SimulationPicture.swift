@@ -18,8 +18,8 @@ struct SimulationPicture {
     init(_ reports: [SimulationReport]) {
         let periods = PromptPeriods(reports)
         let top = 58.0 + 22 * Double(reports.count)
-        let second = top + Self.panelHeight + 110
-        let height = second + Self.panelHeight + 70
+        let second = top + Self.panelHeight + 80
+        let height = second + Self.panelHeight + 62
         var parts = [
             """
             <svg xmlns="http://www.w3.org/2000/svg" width="\(Self.number(Self.width))" \
@@ -33,13 +33,15 @@ struct SimulationPicture {
         ]
         for (index, report) in reports.enumerated() {
             let y = 44 + 22 * Double(index)
+            let against = report.violations.values.reduce(0, +)
             parts.append(
                 Self.bar(Self.left, y, 14, 14, Self.colours[index % Self.colours.count]))
             parts.append(
                 Self.label(
                     Self.left + 22, y + 12,
                     Layout.fit(report.policy, 60)
-                        + ": \(Figures.counted(report.prompts, "prompt"))"))
+                        + ": \(Figures.counted(report.prompts, "prompt")), "
+                        + "\(Figures.grouped(against)) against the platform's limits"))
         }
         parts += Self.panel(
             at: top, rows: periods.rows.map { ($0.name, $0.prompts) }, vertical: "prompts",

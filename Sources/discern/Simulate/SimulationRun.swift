@@ -33,18 +33,16 @@ struct SimulationRun {
         let progress = Progress("simulating")
         var taken = 0
         try whole.time {
-            try source.each { event in
-                let steps = try simulations.map { try $0.take(event) }
-                if event.donation.subject == subject {
-                    if timeline.count < Self.moments {
-                        timeline.append(Moment(event: event, steps: steps))
-                    } else {
-                        furtherMoments += 1
-                    }
-                }
+            var batch = Batch()
+            try source.each { event, number in
+                batch.append(event, number)
                 taken += 1
-                if taken & 0xFFF == 0 { progress.show("\(Figures.grouped(taken)) donations") }
+                guard batch.isFull else { return }
+                try perform(batch, source)
+                batch = Batch()
+                progress.show("\(Figures.grouped(taken)) donations")
             }
+            try perform(batch, source)
         }
         progress.end()
         reports = simulations.map { $0.finish() }
@@ -52,5 +50,65 @@ struct SimulationRun {
             "\(Figures.counted(taken, "donation")) in "
                 + "\(Figures.tenths(Double(whole.nanoseconds) / 1e9)) s: "
                 + "\(Figures.grouped(whole.rate(of: Int64(taken)))) a second")
+    }
+
+    // MARK: Batches
+
+    /// Events that the policies take at the same time, each on a thread of its own.
+    private struct Batch: Sendable {
+        private(set) var events: [ReviewEvent] = []
+        private(set) var numbers: [Int64] = []
+        var isFull: Bool { events.count == 8_192 }
+
+        mutating func append(_ event: ReviewEvent, _ number: Int64) {
+            events.append(event)
+            numbers.append(number)
+        }
+    }
+
+    /// What a policy made of a batch.
+    private struct Played: Sendable {
+        /// The steps of the person that is followed, by the place in the batch.
+        var followed: [(place: Int, step: ReviewSimulation.Step)] = []
+        var failure: (place: Int, error: SimulationError)?
+    }
+
+    /// A policy on the way to its thread and back: `Parallel` hands each index to one thread and
+    /// waits for all, so no two threads ever have the same one.
+    private struct Lane: @unchecked Sendable {
+        let simulation: ReviewSimulation
+
+        func play(_ batch: Batch, following subject: String?) -> Played {
+            var played = Played()
+            for (place, event) in batch.events.enumerated() {
+                do {
+                    let step = try simulation.take(event)
+                    if event.donation.subject == subject { played.followed.append((place, step)) }
+                } catch {
+                    played.failure = (place, error)
+                    break
+                }
+            }
+            return played
+        }
+    }
+
+    private mutating func perform(_ batch: Batch, _ source: EventSource) throws {
+        let lanes = simulations.map(Lane.init)
+        let subject = subject
+        let played = Parallel.map(lanes.count) { lanes[$0].play(batch, following: subject) }
+        for case let failure? in played.map(\.failure) {
+            throw source.fault(failure.error, at: batch.numbers[failure.place])
+        }
+        for (index, first) in (played.first?.followed ?? []).enumerated() {
+            guard timeline.count < Self.moments else {
+                furtherMoments += 1
+                continue
+            }
+            timeline.append(
+                Moment(
+                    event: batch.events[first.place],
+                    steps: played.map { $0.followed[index].step }))
+        }
     }
 }
