@@ -125,7 +125,10 @@ let package = Package(
         tests("ReviewPromptsTests", ["JSON", "Policies", "ReviewPrompts", "Time"]),
         tests(
             "EngineTests",
-            ["CEL", "Engine", "JSON", "Ledger", "Policies", "Scoring", "Time", "TrustInsights"]),
+            [
+                "CEL", "Engine", "JSON", "Ledger", "Policies", "ReviewPrompts", "Scoring", "Time",
+                "TrustInsights",
+            ]),
         tests(
             "StorageTests",
             [

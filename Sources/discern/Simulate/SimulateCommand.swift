@@ -20,6 +20,7 @@ enum SimulateCommand {
                 .value("in", "i", "PATH", "where to look up names (Policies)"),
                 .value("timeline", "t", "SUBJECT", "what came of each event of one person"),
                 .value("svg", nil, "FILE", "write the prompts by month as a picture"),
+                .value("decisions", nil, "FILE", "write what came of each event, as NDJSON"),
                 .value("format", "f", "FORMAT", "table (default) or json"),
             ],
             discussion: """
@@ -71,7 +72,8 @@ enum SimulateCommand {
         if let path = arguments["svg"] { try Files.requireWritable(path) }
         var run = SimulationRun(
             policies, zones: zones,
-            timeline: try arguments["timeline"].map { try source.subject($0, arguments) })
+            timeline: try arguments["timeline"].map { try source.subject($0, arguments) },
+            decisions: try arguments["decisions"].map { try DecisionFile(path: $0) })
         try run.perform(source)
         try check(run, arguments["timeline"])
         Terminal.print(

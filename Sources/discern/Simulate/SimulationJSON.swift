@@ -11,7 +11,7 @@ enum SimulationJSON {
                 zip(run.simulations, run.reports).map { json($1, $0.decidesOnDevice) })
         ]
         if !run.timeline.isEmpty {
-            object["timeline"] = .array(run.timeline.map(json))
+            object["timeline"] = .array(run.timeline.map { .object(self.object($0)) })
             object["furtherEvents"] = .int(Int64(run.furtherMoments))
         }
         return JSONValue.object(object).text
@@ -57,16 +57,17 @@ enum SimulationJSON {
         return .object(JSONObject(members))
     }
 
-    private static func json(_ moment: SimulationRun.Moment) -> JSONValue {
+    /// One event and what came of it.
+    static func object(_ moment: SimulationRun.Moment) -> JSONObject {
         let donation = moment.event.donation
-        return .object([
+        return [
             "receivedAt": .string(moment.event.receivedAt.rfc3339),
             "occurredAt": .string(donation.occurredAt.rfc3339),
             "reason": .string(donation.reason), "device": .string(donation.device),
             "appVersion": .string(donation.version),
             "activeScene": .bool(moment.event.hasActiveScene),
             "policies": .array(moment.steps.map(json)),
-        ])
+        ]
     }
 
     private static func json(_ step: ReviewSimulation.Step) -> JSONValue {

@@ -21,10 +21,18 @@ struct SimulationRun {
     /// Events of that person beyond ``moments``.
     private(set) var furtherMoments = 0
     private let subject: String?
+    private let decisions: DecisionFile?
 
-    init(_ policies: [ReviewPromptPolicy], zones: ZoneDatabase, timeline subject: String?) {
+    /// - Parameters:
+    ///   - subject: who is followed.
+    ///   - decisions: where every event is written to.
+    init(
+        _ policies: [ReviewPromptPolicy], zones: ZoneDatabase, timeline subject: String?,
+        decisions: DecisionFile? = nil
+    ) {
         simulations = policies.map { ReviewSimulation($0, zones: zones) }
         self.subject = subject
+        self.decisions = decisions
     }
 
     /// Plays all events.
@@ -43,6 +51,7 @@ struct SimulationRun {
                 progress.show("\(Figures.grouped(taken)) donations")
             }
             try perform(batch, source)
+            try decisions?.finish()
         }
         progress.end()
         reports = simulations.map { $0.finish() }
@@ -68,8 +77,8 @@ struct SimulationRun {
 
     /// What a policy made of a batch.
     private struct Played: Sendable {
-        /// The steps of the person that is followed, by the place in the batch.
-        var followed: [(place: Int, step: ReviewSimulation.Step)] = []
+        /// The steps that are told of, by the place in the batch.
+        var told: [(place: Int, step: ReviewSimulation.Step)] = []
         var failure: (place: Int, error: SimulationError)?
     }
 
@@ -78,12 +87,13 @@ struct SimulationRun {
     private struct Lane: @unchecked Sendable {
         let simulation: ReviewSimulation
 
-        func play(_ batch: Batch, following subject: String?) -> Played {
+        /// - Parameter isTold: whether the step of an event is told of.
+        func play(_ batch: Batch, _ isTold: (ReviewEvent) -> Bool) -> Played {
             var played = Played()
             for (place, event) in batch.events.enumerated() {
                 do {
                     let step = try simulation.take(event)
-                    if event.donation.subject == subject { played.followed.append((place, step)) }
+                    if isTold(event) { played.told.append((place, step)) }
                 } catch {
                     played.failure = (place, error)
                     break
@@ -96,19 +106,23 @@ struct SimulationRun {
     private mutating func perform(_ batch: Batch, _ source: EventSource) throws {
         let lanes = simulations.map(Lane.init)
         let subject = subject
-        let played = Parallel.map(lanes.count) { lanes[$0].play(batch, following: subject) }
+        let tellsAll = decisions != nil
+        let played = Parallel.map(lanes.count) { index in
+            lanes[index].play(batch) { tellsAll || $0.donation.subject == subject }
+        }
         for case let failure? in played.map(\.failure) {
             throw source.fault(failure.error, at: batch.numbers[failure.place])
         }
-        for (index, first) in (played.first?.followed ?? []).enumerated() {
-            guard timeline.count < Self.moments else {
+        for (index, first) in (played.first?.told ?? []).enumerated() {
+            let moment = Moment(
+                event: batch.events[first.place], steps: played.map { $0.told[index].step })
+            try decisions?.write(moment, number: batch.numbers[first.place])
+            guard moment.event.donation.subject == subject else { continue }
+            if timeline.count < Self.moments {
+                timeline.append(moment)
+            } else {
                 furtherMoments += 1
-                continue
             }
-            timeline.append(
-                Moment(
-                    event: batch.events[first.place],
-                    steps: played.map { $0.followed[index].step }))
         }
     }
 }
