@@ -45,7 +45,8 @@ import Time
         let (_, report) = try Self.run([
             Self.event(0), Self.event(1, "ben", device: "b"),
             Self.event(31 * 24 - 1, version: "1.1"),
-            Self.event(31 * 24, version: "1.2"), Self.event(31 * 24 + 1, "eve", device: "e") {
+            Self.event(31 * 24, version: "1.2"),
+            Self.event(31 * 24 + 1, "eve", device: "e") {
                 $0.hasActiveScene = false
             },
             Self.event(59 * 24, reason: "crashed"),
@@ -143,9 +144,11 @@ import Time
         ("1.0", "1.0.1", false), ("1.0", "1.0-beta", false), ("", "", true),
         ("new", "new", true), ("new", "newer", false), ("", "1.0.0", false),
     ]) func aVersionIsAskedInOnce(_ first: String, _ second: String, _ isSame: Bool) throws {
-        // The server's own rules hold without a readable version, so the treaty's decide.
+        // The server's own rules would hold, so the treaty's decide, of an install that is new.
         let events = [
-            Self.event(0, version: first, reason: "done"),
+            Self.event(0, version: first, reason: "done") {
+                $0.donation.installedAt = Self.start
+            },
             Self.event(2_000, version: second, reason: "exported") {
                 $0.donation.installedAt = Self.start + .hours(1_000)
             },

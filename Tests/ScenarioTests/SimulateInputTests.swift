@@ -28,7 +28,8 @@ extension Scenarios.Simulations {
             Case("cut short", "}}", "}", ":2:"),
             Case("no object", good, "[1]", ":2: a line is an object"),
             Case(
-                "an unknown member", "\"subject\"", "\"user\"", ":2: `user`: there is no such member",
+                "an unknown member", "\"subject\"", "\"user\"",
+                ":2: `user`: there is no such member",
                 "allowed: reason, subject, device, appVersion"),
             Case("a member left out", "\"subject\":\"anna\",", "", ":2: `subject`: it is missing"),
             Case(
@@ -90,7 +91,7 @@ extension Scenarios.Simulations {
 
         @Test(arguments: cases) func aBadLineIsNamed(_ test: Case) throws {
             try #require(test.line != Self.good, "the case changes nothing")
-            let (folder, path) = try Scenarios.Simulations.file([Self.good, test.line, Self.good])
+            let path = try Scenarios.Simulations.file([Self.good, test.line, Self.good])
             let run = try Program.run(["simulate", "transcripts", "--events", path])
             #expect(run.status == 1, "\(run.errors)")
             #expect(run.output.isEmpty, "nothing is told of a part")
@@ -98,11 +99,10 @@ extension Scenarios.Simulations {
                 #expect(run.errors.contains(text), "\(text) is missing in: \(run.errors)")
             }
             #expect(run.errors.contains(path + ":2:"))
-            withExtendedLifetime(folder) {}
         }
 
         @Test func aLineMayBeEmptyOrEndAsOnWindowsButNotTooLong() throws {
-            let (folder, path) = try Scenarios.Simulations.file([
+            let path = try Scenarios.Simulations.file([
                 "", Self.good + "\r", "   ", Self.good,
             ])
             let run = try Program.run(["simulate", "transcripts", "--events", path, "-f", "json"])
@@ -114,7 +114,6 @@ extension Scenarios.Simulations {
                 #expect(run.status == status, "\(length): \(run.errors)")
                 #expect(run.errors.contains(":2: a line of more than") == (status == 1))
             }
-            withExtendedLifetime(folder) {}
         }
 
         /// Words after `simulate`, the status, and what is said. `EVENTS` is a good stream.
@@ -129,7 +128,10 @@ extension Scenarios.Simulations {
             (["gentle", "--events", "EVENTS", "-f", "xml"], 2, "--format is table or json"),
             (["gentle", "--events", "EVENTS", "-e", "test"], 2, "sandbox or production"),
             (["./nothing.yaml", "--events", "EVENTS"], 1, "./nothing.yaml: No such file"),
-            (["polite", "--events", "EVENTS", "-i", "ROOT/Policies"], 2, "there are transcripts-review@1"),
+            (
+                ["polite", "--events", "EVENTS", "-i", "ROOT/Policies"], 2,
+                "there are transcripts-review@1"
+            ),
             (["gentle", "-c", "polite", "--events", "EVENTS", "-i", "/nowhere"], 2, "no preset"),
             (["ROOT/Presets", "--events", "EVENTS"], 2, "several review policies"),
             (["ROOT/Policies/models", "--events", "EVENTS"], 2, "no review policy"),
@@ -137,8 +139,14 @@ extension Scenarios.Simulations {
                 ["ROOT/Fixtures/check/policy.emptyRule.yaml", "--events", "EVENTS"], 3,
                 "[policy.emptyRule]"
             ),
-            (["gentle", "--events", "EVENTS", "--svg", "/nowhere/a.svg"], 1, "/nowhere/a.svg: No such"),
-            (["gentle", "--events", "EVENTS", "--decisions", "/dev/full"], 1, "/dev/full: No space"),
+            (
+                ["gentle", "--events", "EVENTS", "--svg", "/nowhere/a.svg"], 1,
+                "/nowhere/a.svg: No such"
+            ),
+            (
+                ["gentle", "--events", "EVENTS", "--decisions", "/dev/full"], 1,
+                "/dev/full: No space"
+            ),
             (["gentle", "--events", "/dev/null"], 5, "there are no donations"),
             (["gentle", "--events", "EVENTS", "-e", "sandbox"], 5, "there are no donations"),
             (
@@ -149,8 +157,8 @@ extension Scenarios.Simulations {
 
         @Test(arguments: calls.indices) func aBadCallIsAnswered(_ index: Int) throws {
             let call = Self.calls[index]
-            let (folder, path) = try Scenarios.Simulations.file([Self.good])
-            let other = folder.path + "/other.yaml"
+            let path = try Scenarios.Simulations.file([Self.good])
+            let other = Scenarios.Simulations.path("yaml")
             try Files.write(
                 "{kind: reviewPrompt, name: other, version: 1, reasons: {won: {atLeast: 1}}}",
                 to: other)
@@ -162,11 +170,10 @@ extension Scenarios.Simulations {
             #expect(run.status == call.status, "\(words): \(run.errors)")
             #expect(run.errors.contains(call.says), "\(words): \(run.errors)")
             #expect(run.output.isEmpty)
-            withExtendedLifetime(folder) {}
         }
 
         @Test func namesBelowAFolderAreFound() throws {
-            let (folder, path) = try Scenarios.Simulations.file([Self.good])
+            let path = try Scenarios.Simulations.file([Self.good])
             for name in ["transcripts-review", "transcripts-review@1"] {
                 let run = try Program.run([
                     "simulate", name, "--events", path, "-i",
@@ -175,18 +182,16 @@ extension Scenarios.Simulations {
                 #expect(run.status == 0, "\(run.errors)")
                 #expect(run.output.hasPrefix("transcripts-review@1 over 1 donation of 1 person"))
             }
-            withExtendedLifetime(folder) {}
         }
 
         @Test func resultsThatAreLostAreAFailure() throws {
-            let (folder, path) = try Scenarios.Simulations.file([Self.good])
+            let path = try Scenarios.Simulations.file([Self.good])
             for words in ["simulate gentle --events '\(path)'", "presets show gentle"] {
                 let run = try Program.run(
                     ["-c", "'\(Program.path)' \(words) > /dev/full"], of: "/bin/sh")
                 #expect(run.status == 1, "\(words)")
                 #expect(run.errors.contains("could not be written"), "\(words)")
             }
-            withExtendedLifetime(folder) {}
         }
 
         // MARK: Presets

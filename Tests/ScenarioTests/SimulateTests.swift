@@ -9,16 +9,32 @@ extension Scenarios {
         static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().path
 
-        /// A year of so many people; the file goes with the folder.
-        static func year(people: Int, seed: Int = 3) throws -> (folder: TemporaryFolder, path: String)
-        {
-            let folder = try TemporaryFolder()
-            let path = folder.path + "/year.ndjson"
+        /// Where streams and pictures lie. It goes with the process, since the tests of this suite
+        /// run while others of it have files here.
+        private static let folder: String = {
+            let path = NSTemporaryDirectory() + "discern-simulate-\(getpid())"
+            try? FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true)
+            atexit {
+                try? FileManager.default.removeItem(
+                    atPath: NSTemporaryDirectory() + "discern-simulate-\(getpid())")
+            }
+            return path
+        }()
+
+        /// A path that nothing lies at yet.
+        static func path(_ ending: String) -> String {
+            folder + "/" + UUID().uuidString + "." + ending
+        }
+
+        /// A year of so many people.
+        static func year(people: Int, seed: Int = 3) throws -> String {
+            let path = path("ndjson")
             let made = try Program.run(
                 ["donations", path, String(people), String(seed)],
                 of: Program.built("fixture-generator"))
             try #require(made.status == 0, "\(made.errors)")
-            return (folder, path)
+            return path
         }
 
         private static func json(_ words: String...) throws -> JSONValue {
@@ -33,14 +49,14 @@ extension Scenarios {
             let first = try Self.year(people: 60, seed: 11)
             let again = try Self.year(people: 60, seed: 11)
             let other = try Self.year(people: 60, seed: 12)
-            let bytes = Files.bytes(first.path)
+            let bytes = Files.bytes(first)
             #expect(bytes.count > 100_000)
-            #expect(bytes == Files.bytes(again.path))
-            #expect(bytes != Files.bytes(other.path))
+            #expect(bytes == Files.bytes(again))
+            #expect(bytes != Files.bytes(other))
         }
 
         @Test func aYearHasWhatMakesPoliciesDiffer() throws {
-            let (_, path) = try Self.year(people: 1_500)
+            let path = try Self.year(people: 1_500)
             var members: [String: Set<String>] = [:]
             var installs: [String: Set<String>] = [:]
             var devices: [String: Set<String>] = [:]
@@ -112,8 +128,8 @@ extension Scenarios {
         }
 
         @Test func theReportAgreesWithANaiveRecountOfTheDecisions() throws {
-            let (folder, path) = try Self.year(people: 2_000)
-            let decisions = folder.path + "/decisions.ndjson"
+            let path = try Self.year(people: 2_000)
+            let decisions = Self.path("ndjson")
             let report = try Self.json(
                 "transcripts", "--compare", "treaty", "--events", path, "--decisions", decisions)
             var recounts = [Recount(), Recount()]
@@ -160,7 +176,7 @@ extension Scenarios {
 
         @Test(arguments: ["apple-limits", "gentle", "transcripts"])
         func aPolicyWithTheCapsBreaksNoLimit(_ preset: String) throws {
-            let (_, path) = try Self.year(people: 1_000, seed: 5)
+            let path = try Self.year(people: 1_000, seed: 5)
             let report = try Self.json(preset, "--events", path)["policies"]?.arrayValue?.first
             #expect((report?["prompts"]?.intValue ?? 0) > 500)
             let violations = report?["violations"]?.objectValue?.members ?? []
@@ -169,7 +185,7 @@ extension Scenarios {
         }
 
         @Test func theSameRunGivesTheSameAnswer() throws {
-            let (_, path) = try Self.year(people: 300)
+            let path = try Self.year(people: 300)
             let words = ["simulate", "gentle", "--compare", "treaty", "--events", path]
             let runs = try (0..<2).map { _ in try Program.run(words) }
             #expect(runs[0].output == runs[1].output)
@@ -197,15 +213,14 @@ extension Scenarios {
                 + #""installedAt":"2026-01-01T00:00:00Z"\#(more)}"#
         }
 
-        static func file(_ lines: [String]) throws -> (folder: TemporaryFolder, path: String) {
-            let folder = try TemporaryFolder()
-            let path = folder.path + "/events.ndjson"
+        static func file(_ lines: [String]) throws -> String {
+            let path = path("ndjson")
             try Files.write(lines.joined(separator: "\n") + "\n", to: path)
-            return (folder, path)
+            return path
         }
 
         @Test func aTimelineTellsOfEachEvent() throws {
-            let (_, path) = try Self.file(Self.story)
+            let path = try Self.file(Self.story)
             let run = try Program.run(
                 [
                     "simulate", "transcripts", "-c", "treaty", "--events", path, "-t", "anna",
@@ -242,7 +257,7 @@ extension Scenarios {
         }
 
         @Test func standardInputIsAStreamToo() throws {
-            let (_, path) = try Self.file(Self.story)
+            let path = try Self.file(Self.story)
             let run = try Program.run(
                 [
                     "-c",
@@ -301,7 +316,7 @@ extension Scenarios {
         // MARK: In a terminal
 
         @Test(arguments: [60, 80, 100]) func tablesFitATerminal(columns: Int) throws {
-            let (_, path) = try Self.year(people: 80)
+            let path = try Self.year(people: 80)
             for more in [[], ["-c", "treaty"]] {
                 let run = try Pseudoterminal(columns: UInt16(columns)).run(
                     ["simulate", "transcripts", "--events", path, "-t", "person-00003"] + more)
@@ -309,7 +324,9 @@ extension Scenarios {
                 #expect(run.lines.contains { $0.contains("█") })
                 for line in run.lines { #expect(line.count <= columns, "\(line)") }
             }
-            for words in [["simulate", "--help"], ["presets", "list"], ["presets", "show", "-h"]] {
+            for words in [
+                ["simulate", "--help"], ["presets", "list"], ["presets", "show", "-h"],
+            ] {
                 let run = try Pseudoterminal(columns: UInt16(columns)).run(words)
                 #expect(run.status == 0)
                 for line in run.lines { #expect(line.count <= columns, "\(line)") }
@@ -317,7 +334,7 @@ extension Scenarios {
         }
 
         @Test func progressIsShownToATerminalAlone() throws {
-            let (_, path) = try Self.year(people: 400)
+            let path = try Self.year(people: 400)
             let run = try Program.run(["simulate", "transcripts", "--events", path])
             #expect(run.status == 0)
             #expect(!run.errors.contains("\u{1B}"))
@@ -330,8 +347,8 @@ extension Scenarios {
         func thePictureIsWellFormedAndNoTextLiesOnAnother(
             _ policies: Int, _ people: Int
         ) throws {
-            let (folder, path) = try Self.year(people: people)
-            let svg = folder.path + "/year.svg"
+            let path = try Self.year(people: people)
+            let svg = Self.path("svg")
             let compare = policies == 2 ? ["-c", "treaty"] : []
             let run = try Program.run(
                 ["simulate", "transcripts", "--events", path, "--svg", svg] + compare)
@@ -353,12 +370,12 @@ extension Scenarios {
                     .replacing("\"1.1\"", with: "\"1.\(year)\"")
                     .replacing("2026-01-01", with: "1960-01-01")
             }
-            let (folder, path) = try Self.file(lines)
-            let policy = folder.path + "/policy.yaml"
+            let path = try Self.file(lines)
+            let policy = Self.path("yaml")
             let shown = try Program.run(["presets", "show", "apple-limits"])
             try Files.write(
                 shown.output.replacing("name: apple-limits", with: "name: \(name)"), to: policy)
-            let svg = folder.path + "/years.svg"
+            let svg = Self.path("svg")
             let run = try Program.run(
                 ["simulate", policy, "-c", "transcripts", "--events", path, "--svg", svg])
             #expect(run.status == 0, "\(run.errors)")

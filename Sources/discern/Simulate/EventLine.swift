@@ -189,7 +189,8 @@ struct EventLine {
 
     private func attributes(_ value: JSONCursor) throws(Fault) -> JSONObject {
         guard value.isObject else {
-            throw fault(value, .attributes, "it is no object", "an object of texts, numbers, truths")
+            throw fault(
+                value, .attributes, "it is no object", "an object of texts, numbers, truths")
         }
         guard value.count <= Self.attributes else {
             throw fault(

@@ -49,11 +49,7 @@ struct EventStream {
                 memmove(base, base + start, filled - start)
             }
             filled -= start
-            guard filled <= Self.longestLine else {
-                throw Fault(
-                    description: "\(path):\(number + 1): a line of more than "
-                        + "\(Figures.grouped(Self.longestLine)) bytes")
-            }
+            guard filled <= Self.longestLine else { throw tooLong(number + 1) }
         }
         if filled > 0 {
             try line(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), number + 1, body)
@@ -73,6 +69,7 @@ struct EventStream {
         _ bytes: UnsafeRawBufferPointer, _ number: Int,
         _ body: (ReviewEvent, _ line: Int) throws -> Void
     ) throws {
+        guard bytes.count <= Self.longestLine else { throw tooLong(number) }
         // An empty line, or one that ends as on Windows.
         guard bytes.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
         let event: ReviewEvent
@@ -86,6 +83,12 @@ struct EventStream {
             throw Fault(description: "\(path):\(number):\(error.offset + 1): \(error.message)")
         }
         try body(event, number)
+    }
+
+    private func tooLong(_ number: Int) -> Fault {
+        Fault(
+            description: "\(path):\(number): a line of more than "
+                + "\(Figures.grouped(Self.longestLine)) bytes")
     }
 
     private func fault(_ error: Int32) -> Fault {

@@ -39,7 +39,7 @@ struct SimulationPicture {
             parts.append(
                 Self.label(
                     Self.left + 22, y + 12,
-                    Layout.fit(report.policy, 60)
+                    Layout.fit(report.policy, 45)
                         + ": \(Figures.counted(report.prompts, "prompt")), "
                         + "\(Figures.grouped(against)) against the platform's limits"))
         }
