@@ -207,6 +207,7 @@ extension Scenarios {
             ("2026-03-01T12:02:00Z", "finishedTranscript", "1.0", #","activeScene":false"#),
             ("2026-03-01T12:03:00Z", "finishedTranscript", "1.0", ""),
             ("2026-03-02T12:00:00Z", "exportedVideo", "1.1", #","attributes":{"minutes":9}"#),
+            ("2026-03-09T12:00:00Z", "exportedVideo", "1.1", #","attributes":{"minutes":4}"#),
         ].map { at, reason, version, more in
             #"{"receivedAt":"\#(at)","reason":"\#(reason)","subject":"anna","device":"phone","#
                 + #""appVersion":"\#(version)","timeZone":"Europe/London","#
@@ -230,7 +231,8 @@ extension Scenarios {
             #expect(
                 run.lines[start...].joined(separator: "\n") == """
                     timeline of anna
-                      2026-03-01T12:00:00.000Z  finishedTranscript  1.0  phone
+                      2026-03-01T12:00:00.000Z  finishedTranscript  1.0  phone  installed \
+                    2026-01-01T00:00:00.000Z
                           transcripts-review@1  hold: finishedTranscript (1, needs at least 3)
                           treaty@1              hold: finishedTranscript (1, needs exactly 3)
                       2026-03-01T12:01:00.000Z  finishedTranscript  1.0  phone
@@ -245,11 +247,14 @@ extension Scenarios {
                       2026-03-02T12:00:00.000Z  exportedVideo  1.1  phone
                           transcripts-review@1  hold: interval (1 day, needs at least 7 days)
                           treaty@1              hold: interval (tooSoon)
+                      2026-03-09T12:00:00.000Z  exportedVideo  1.1  phone
+                          transcripts-review@1  hold: exportedVideo (conditionNotMet)
+                          treaty@1              ASK
                     """)
             let json = try Self.json("transcripts", "--events", path, "-t", "anna")
             #expect(
                 json["timeline"]?.arrayValue?.map { $0["policies"]?.arrayValue?[0]["result"] }
-                    == ["held", "held", "givenBack", "prompted", "held"])
+                    == ["held", "held", "givenBack", "prompted", "held", "held"])
             let nobody = try Program.run(
                 ["simulate", "transcripts", "--events", path, "-t", "ben"])
             #expect(nobody.status == 5)
@@ -266,7 +271,7 @@ extension Scenarios {
                 ], of: "/bin/sh")
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.lines.count == 2 && run.lines[0] == run.lines[1])
-            #expect(run.lines.first?.contains("\"donations\":5") == true)
+            #expect(run.lines.first?.contains("\"donations\":6") == true)
         }
 
         // MARK: Recorded donations

@@ -11,7 +11,7 @@ struct EventStream {
     }
 
     /// The longest line, in bytes.
-    static let longestLine = 1 << 20
+    static let longestLine = 1 << 16
     private static let limits = JSONLimits(bytes: longestLine, depth: 8)
     private static let chunk = 1 << 18
 

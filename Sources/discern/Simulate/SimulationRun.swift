@@ -67,7 +67,8 @@ struct SimulationRun {
     private struct Batch: Sendable {
         private(set) var events: [ReviewEvent] = []
         private(set) var numbers: [Int64] = []
-        var isFull: Bool { events.count == 8_192 }
+        /// So many that threads are worth their start, and so few that the longest lines are no load.
+        var isFull: Bool { events.count == 1_024 }
 
         mutating func append(_ event: ReviewEvent, _ number: Int64) {
             events.append(event)

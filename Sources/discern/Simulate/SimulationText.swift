@@ -44,7 +44,10 @@ struct SimulationText {
 
     // MARK: Rows
 
-    private var width: Int { reports.count == 1 ? 16 : (columns - labelWidth) / reports.count }
+    private var width: Int {
+        let most = (columns - labelWidth) / reports.count
+        return reports.count > 1 ? most : min(most, max(16, reports[0].policy.count + 2))
+    }
     private var labelWidth: Int { min(44, columns / 2) }
 
     /// A text and a value for each policy.

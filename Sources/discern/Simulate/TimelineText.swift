@@ -10,12 +10,17 @@ struct TimelineText {
         let names = run.reports.map(\.policy)
         let width = min(names.map(\.count).max() ?? 0, 30)
         var lines = Layout.wrapIfLong("timeline of \(subject)", columns: columns)
+        var installs: [String: Instant] = [:]
         for moment in run.timeline {
             let donation = moment.event.donation
             var head =
                 "  \(moment.event.receivedAt.rfc3339)  \(donation.reason)  "
                 + (donation.version.isEmpty ? "no version" : donation.version)
                 + "  \(donation.device)"
+            if let installedAt = donation.installedAt, installs[donation.device] != installedAt {
+                head += "  installed \(installedAt.rfc3339)"
+                installs[donation.device] = installedAt
+            }
             if !moment.event.hasActiveScene { head += "  no scene" }
             let off = donation.occurredAt - moment.event.receivedAt
             if max(off, -off) > ReviewPromptLimits.freshness {
@@ -44,7 +49,10 @@ struct TimelineText {
         case .returned(let reason): return "given back: \(reason ?? "no reason")"
         case .held:
             let why = step.failing.map { failing -> String in
-                guard let have = failing.have?.words, let need = failing.need?.words else {
+                // A donation that does not count may have the count that is needed all the same.
+                guard !failing.cause.hasPrefix("condition"), let have = failing.have?.words,
+                    let need = failing.need?.words
+                else {
                     return "\(failing.rule) (\(failing.cause))"
                 }
                 return "\(failing.rule) (\(have), needs \(need))"
