@@ -162,6 +162,20 @@ import Time
         let build: (inout ReviewEvent) -> Void = { $0.donation.distribution = .testFlight }
         let (steps, _) = try Self.run([Self.event(0) { build(&$0) }], Self.treaty)
         #expect(steps[0].violations == [.notFromAppStore])
+        // One prompt that breaks two limits is one prompt.
+        let again: (inout ReviewEvent) -> Void = {
+            build(&$0)
+            $0.donation.installedAt = Self.start + .hours(1)
+        }
+        let (_, report) = try Self.run(
+            [
+                Self.event(0) {
+                    build(&$0)
+                    $0.donation.installedAt = Self.start
+                }, Self.event(2) { again(&$0) },
+            ], Self.treaty)
+        #expect(report.violations == [.versionAskedAgain: 1, .notFromAppStore: 2])
+        #expect(report.promptsAgainstLimits == 2)
         let (sandbox, _) = try Self.run(
             [
                 Self.event(0) {

@@ -368,6 +368,30 @@ extension Scenarios {
             #expect(picture.bars > 12)
         }
 
+        #if !DEBUG
+            /// Whoever changes what policies decide makes the figures of the document anew, by the
+            /// commands that stand in it.
+            @Test func theDocumentShowsWhatItsCommandsGive() throws {
+                let path = try Self.year(people: 10_000, seed: 1)
+                let svg = Self.path("svg")
+                let run = try Program.run([
+                    "simulate", "transcripts", "--compare", "treaty", "--events", path, "--svg",
+                    svg,
+                ])
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(Files.text(svg) == Files.text(Self.root + "/docs/images/treaty.svg"))
+                let document = Files.text(Self.root + "/docs/review-prompts.md")
+                let table = try #require(
+                    document.split(separator: "```\n").first {
+                        $0.hasPrefix("transcripts-review@1")
+                    })
+                let told = Set(run.output.split(separator: "\n"))
+                let shown = table.split(separator: "\n")
+                #expect(shown.count > 20)
+                for line in shown { #expect(told.contains(line), "\(line)") }
+            }
+        #endif
+
         @Test func aPictureOfManyYearsWithALongNameIsReadable() throws {
             let name = "a-long-name-" + String(repeating: "x", count: 48)
             let lines = (0..<60).map { year in

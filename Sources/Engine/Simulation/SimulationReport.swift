@@ -76,7 +76,9 @@ public struct SimulationReport: Sendable, Equatable {
     public internal(set) var reasons = Counts()
     /// Prompts by version.
     public internal(set) var versions = Counts()
-    /// Prompts that break a limit of the platform; one may break several.
+    /// Prompts that break a limit of the platform, or several.
+    public internal(set) var promptsAgainstLimits = 0
+    /// Prompts by the limit of the platform that they break; one may break several.
     public internal(set) var violations: [PromptViolation: Int] = [:]
     /// How often each rule kept the app from asking; several may at once.
     public internal(set) var held = Counts()
@@ -120,6 +122,7 @@ public struct SimulationReport: Sendable, Equatable {
             months[Month(event.receivedAt), default: 0] += 1
             reasons.add(event.donation.reason)
             versions.add(event.donation.version)
+            if !step.violations.isEmpty { promptsAgainstLimits += 1 }
             for violation in step.violations { violations[violation, default: 0] += 1 }
         }
     }

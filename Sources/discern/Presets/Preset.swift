@@ -99,8 +99,8 @@ extension Preset {
     static let treaty = Preset(
         name: "treaty", summary: "an article's rules with their faults, to compare with",
         text: """
-            # The rules of an article that many apps follow, with its faults, to be compared with others. Not
-            # for use: `discern simulate` plays it as it runs on a device.
+            # The rules of an article, with its faults, to be compared with others. Not for use:
+            # `discern simulate` plays it as it runs on a device.
             kind: reviewPrompt
             name: treaty
             version: 1

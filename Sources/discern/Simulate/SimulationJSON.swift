@@ -39,6 +39,7 @@ enum SimulationJSON {
             "peopleAtCap": .int(Int64(report.peopleAtCap)),
             "peopleByPrompts": .object(
                 JSONObject(people.map { (String($0.key), .int(Int64($0.value))) })),
+            "promptsAgainstLimits": .int(Int64(report.promptsAgainstLimits)),
             "violations": .object(
                 JSONObject(
                     PromptViolation.allCases.map {

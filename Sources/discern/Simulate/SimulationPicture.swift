@@ -33,7 +33,6 @@ struct SimulationPicture {
         ]
         for (index, report) in reports.enumerated() {
             let y = 44 + 22 * Double(index)
-            let against = report.violations.values.reduce(0, +)
             parts.append(
                 Self.bar(Self.left, y, 14, 14, Self.colours[index % Self.colours.count]))
             parts.append(
@@ -41,7 +40,8 @@ struct SimulationPicture {
                     Self.left + 22, y + 12,
                     Layout.fit(report.policy, 45)
                         + ": \(Figures.counted(report.prompts, "prompt")), "
-                        + "\(Figures.grouped(against)) against the platform's limits"))
+                        + "\(Figures.grouped(report.promptsAgainstLimits)) against the platform's limits"
+                ))
         }
         parts += Self.panel(
             at: top, rows: periods.rows.map { ($0.name, $0.prompts) }, vertical: "prompts",

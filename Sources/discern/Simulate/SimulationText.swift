@@ -30,7 +30,7 @@ struct SimulationText {
         lines += [""] + [row("", reports.map(\.policy))]
         lines += prompts
         lines += ["", "people"] + people
-        lines += ["", "against the platform's limits"] + violations
+        lines += ["", row("against the platform's limits", \.promptsAgainstLimits)] + violations
         lines += ["", "prompts by month"] + months
         lines += ["", "prompts by reason"] + counts(\.reasons) { $0 < $1 }
         lines += ["", "prompts by version"] + counts(\.versions, sortedBy: Self.isOlder)
