@@ -57,6 +57,7 @@ let package = Package(
         system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
         shim("CSimdjson", links: "simdjson"),
         shim("CRE2", links: "re2"),
 
@@ -96,7 +97,7 @@ let package = Package(
         .executableTarget(
             name: "discern",
             dependencies: [
-                "CCurl", "CEL", "CELConformance", "Engine", "JSON", "Ledger", "Policies",
+                "CCurl", "CEL", "CELConformance", "CMalloc", "Engine", "JSON", "Ledger", "Policies",
                 "ReviewPrompts", "Scoring",
                 "Server", "Storage", "Time", "TrustInsights",
             ],

@@ -35,7 +35,10 @@ enum Repository {
     /// What stands on which floor. Those of one floor do not know each other, but for what is
     /// said beside.
     static let floors: [(floor: Int, modules: [String])] = [
-        (0, ["CSQLite", "CMicroHTTPD", "CCrypto", "CYAML", "CCurl", "CSimdjson", "CRE2"]),
+        (
+            0,
+            ["CSQLite", "CMicroHTTPD", "CCrypto", "CYAML", "CCurl", "CMalloc", "CSimdjson", "CRE2"]
+        ),
         (1, ["CEL", "Ledger", "JSON", "Time"]),
         (2, ["Policies", "Scoring", "CELConformance"]),
         (3, ["TrustInsights", "ReviewPrompts"]),

@@ -3,9 +3,11 @@
 struct KeyFilter: Sendable {
     /// Words of one block: 512 bits.
     static let blockWords = 8
-    /// Bits set for a key. With 12 bits of room for each key some 0.5 % are looked for in vain.
+    /// Bits set for a key.
     private static let probes = 6
-    private static let bitsPerKey = 12
+
+    /// Bits of room for each key, with which some 3 % are looked for in vain.
+    private static let bitsPerKey = 8
 
     private(set) var words: [UInt64]
 
@@ -19,7 +21,7 @@ struct KeyFilter: Sendable {
     init(words: [UInt64]) { self.words = words }
 
     mutating func add(_ key: Int64) {
-        let start = block(of: key)
+        let start = Self.block(of: key, words: words.count)
         var bits = Self.mix(key)
         for _ in 0..<Self.probes {
             words[start + Int(bits >> 6 & 7)] |= 1 << (bits & 63)
@@ -29,18 +31,27 @@ struct KeyFilter: Sendable {
 
     /// False if the key is surely not there.
     func mayContain(_ key: Int64) -> Bool {
-        let start = block(of: key)
-        var bits = Self.mix(key)
-        for _ in 0..<Self.probes {
-            if words[start + Int(bits >> 6 & 7)] & 1 << (bits & 63) == 0 { return false }
+        words.withUnsafeBufferPointer { words in
+            let start = Self.block(of: key, words: words.count)
+            return Self.mayContain(
+                key, block: UnsafeBufferPointer(rebasing: words[start..<start + Self.blockWords]))
+        }
+    }
+
+    /// The same of the one block that matters.
+    static func mayContain(_ key: Int64, block: UnsafeBufferPointer<UInt64>) -> Bool {
+        var bits = mix(key)
+        for _ in 0..<probes {
+            if block[Int(bits >> 6 & 7)] & 1 << (bits & 63) == 0 { return false }
             bits >>= 9
         }
         return true
     }
 
-    private func block(of key: Int64) -> Int {
-        let blocks = UInt64(words.count / Self.blockWords)
-        return Int(UInt64(bitPattern: key).multipliedFullWidth(by: blocks).high) * Self.blockWords
+    /// The first word of the block of a key, in a filter of so many words.
+    static func block(of key: Int64, words: Int) -> Int {
+        let blocks = UInt64(words / blockWords)
+        return Int(UInt64(bitPattern: key).multipliedFullWidth(by: blocks).high) * blockWords
     }
 
     /// Keys are hashes already; but tests use small numbers, and the block is chosen by the same bits.

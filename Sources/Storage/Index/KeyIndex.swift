@@ -13,6 +13,8 @@ import Ledger
 final class KeyIndex: Sendable {
     /// Entries that a generation holds, unless a test wants fewer.
     static let generation = 8_192
+    /// The filters of runs of more rows than that many entries stay in their files: of a million.
+    static let heldGenerations = 128
     /// Neighbouring runs of like size that become one.
     static let fanOut = 8
     /// Generations that may wait for a disk that takes no files, before the store takes no entries.
@@ -48,7 +50,8 @@ final class KeyIndex: Sendable {
         generation: Int = KeyIndex.generation
     ) throws {
         self.generation = generation
-        files = try KeyRunFiles(folder: folder)
+        files = try KeyRunFiles(
+            folder: folder, mostHeldRows: generation * Self.heldGenerations)
         if isDoubted { try files.removeAll() }
         let runs = try files.load(rows)
         state.withLock { $0.runs = runs }
@@ -170,7 +173,8 @@ final class KeyIndex: Sendable {
         let rows = keys.sorted
         var writer = try KeyRunWriter(
             path: files.path(first: keys.first, last: keys.last), first: keys.first,
-            last: keys.last, leaf: leaf, rows: rows.count)
+            last: keys.last, leaf: leaf, rows: rows.count,
+            mostHeldRows: files.mostHeldRows)
         for row in rows { try writer.append(row) }
         let run = try writer.finish()
         state.withLock { state in

@@ -37,25 +37,31 @@ final class KeyRun: Sendable {
         }
 
         var blocks: Int { (Int(rows) + blockRows - 1) / blockRows }
-        var size: Int { blockBytes + blocks * (blockBytes + 8) + Int(filterWords) * 8 }
+        var filterStart: Int { blockBytes + blocks * (blockBytes + 8) }
+        var size: Int { filterStart + Int(filterWords) * 8 }
     }
 
     let path: String
     let head: Head
+    /// The filter of a run of more rows stays in the file, and one block of it is read when it is asked:
+    /// memory does not grow with the ledger.
+    let mostHeldRows: Int
     private let descriptor: Int32
     private let fences: [Int64]
-    private let filter: KeyFilter?
+    /// The filter of a small run.
+    private let held: KeyFilter?
 
     var first: Int64 { head.first }
     var last: Int64 { head.last }
     var entries: Int { Int(last - first + 1) }
 
     /// Opens a file. Throws if it is not whole.
-    init(path: String) throws(StorageError) {
+    init(path: String, mostHeldRows: Int) throws(StorageError) {
         func broken(_ what: String) -> StorageError {
             .file(path: path, doing: "opening", error: what)
         }
         self.path = path
+        self.mostHeldRows = mostHeldRows
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw broken(DataFolder.reason) }
         do throws(StorageError) {
@@ -67,12 +73,12 @@ final class KeyRun: Sendable {
             else { throw broken("it is no whole part of the index") }
             let fencesStart = Self.blockBytes * (1 + head.blocks)
             fences = try Self.words(descriptor, at: fencesStart, head.blocks, path)
-            filter =
-                head.filterWords == 0
+            held =
+                head.filterWords == 0 || head.rows > mostHeldRows
                 ? nil
                 : KeyFilter(
                     words: try Self.words(
-                        descriptor, at: fencesStart + head.blocks * 8, Int(head.filterWords), path))
+                        descriptor, at: head.filterStart, Int(head.filterWords), path))
         } catch {
             close(descriptor)
             throw error
@@ -83,7 +89,7 @@ final class KeyRun: Sendable {
 
     /// Adds the entries under a key after `start` to `found`, in ledger order.
     func find(_ key: Int64, after start: Int64, into found: inout [Int64]) throws(StorageError) {
-        guard last > start, filter?.mayContain(key) ?? true else { return }
+        guard last > start, try mayContain(key) else { return }
         // Rows of one key may begin in the block before the one that starts with it.
         var block = max(0, fences.partitioningIndex { $0 >= key } - 1)
         while block < head.blocks, fences[block] <= key {
@@ -93,6 +99,20 @@ final class KeyRun: Sendable {
                 }
             }
             block += 1
+        }
+    }
+
+    /// False if the key is surely not there.
+    private func mayContain(_ key: Int64) throws(StorageError) -> Bool {
+        if let held { return held.mayContain(key) }
+        guard head.filterWords > 0 else { return true }
+        let place = KeyFilter.block(of: key, words: Int(head.filterWords))
+        return try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: KeyFilter.blockWords) {
+            block throws(StorageError) in
+            try Self.read(
+                descriptor, at: head.filterStart + place * 8,
+                into: UnsafeMutableRawBufferPointer(block), path)
+            return KeyFilter.mayContain(key, block: UnsafeBufferPointer(block))
         }
     }
 
@@ -125,10 +145,18 @@ final class KeyRun: Sendable {
     private static func words<T: BitwiseCopyable>(
         _ descriptor: Int32, at offset: Int, _ count: Int, _ path: String
     ) throws(StorageError) -> [T] {
-        let words = UnsafeMutableBufferPointer<T>.allocate(capacity: count)
-        defer { words.deallocate() }
-        try read(descriptor, at: offset, into: UnsafeMutableRawBufferPointer(words), path)
-        return Array(words)
+        var failure: StorageError?
+        let words = [T](unsafeUninitializedCapacity: count) { words, filled in
+            do throws(StorageError) {
+                let all = UnsafeMutableBufferPointer(rebasing: words[..<count])
+                try read(descriptor, at: offset, into: UnsafeMutableRawBufferPointer(all), path)
+                filled = count
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return words
     }
 
     private static func read(

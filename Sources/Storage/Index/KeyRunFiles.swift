@@ -4,15 +4,21 @@ import Ledger
 /// The folder of the index: one file for each run, named by the entries that it covers.
 struct KeyRunFiles: Sendable {
     private let folder: String
+    /// See ``KeyRun/mostHeldRows``.
+    let mostHeldRows: Int
 
     /// Opens the folder, making it if need be.
-    init(folder: String) throws(StorageError) {
+    init(folder: String, mostHeldRows: Int) throws(StorageError) {
         self.folder = folder
+        self.mostHeldRows = mostHeldRows
         try DataFolder.makeFolder(folder)
     }
 
     /// The folder of an index that is read only, and may not be there.
-    init(reading folder: String) { self.folder = folder }
+    init(reading folder: String) {
+        self.folder = folder
+        mostHeldRows = 0
+    }
 
     /// The file of the run of those entries.
     func path(first: Int64, last: Int64) -> String { "\(folder)/\(first)-\(last).keys" }
@@ -38,7 +44,8 @@ struct KeyRunFiles: Sendable {
         for range in found where range.lowerBound == (runs.last?.last ?? 0) + 1 {
             guard
                 let run = try? KeyRun(
-                    path: path(first: range.lowerBound, last: range.upperBound)),
+                    path: path(first: range.lowerBound, last: range.upperBound),
+                    mostHeldRows: mostHeldRows),
                 run.first...run.last == range,
                 try rows.entry(run.last)?.nodes.first == run.head.leaf
             else { continue }

@@ -4,11 +4,12 @@ import Ledger
 /// Writes a run, row by row: beside its place first and on disk, then in its place, so that no half
 /// of one is ever found there.
 struct KeyRunWriter: ~Copyable {
-    /// Runs of more rows have no filter, so that memory stays bounded however long the ledger is; a
-    /// look into such a run costs one block.
+    /// Runs of more rows have no filter, which is made in memory; a look into such a run costs one
+    /// block.
     static let mostFilteredRows = 1 << 24
 
     private let path: String
+    private let mostHeldRows: Int
     private let descriptor: Int32
     private var head: KeyRun.Head
     private var buffer: [IndexedKey] = []
@@ -21,8 +22,11 @@ struct KeyRunWriter: ~Copyable {
     private var unfinishedPath: String { path + ".new" }
 
     /// A run of the entries `first` through `last`, with at most so many rows.
-    init(path: String, first: Int64, last: Int64, leaf: Digest, rows: Int) throws(StorageError) {
+    init(
+        path: String, first: Int64, last: Int64, leaf: Digest, rows: Int, mostHeldRows: Int
+    ) throws(StorageError) {
         self.path = path
+        self.mostHeldRows = mostHeldRows
         head = KeyRun.Head(first: first, last: last, rows: 0, filterWords: 0, leaf: leaf)
         filter = rows > Self.mostFilteredRows ? nil : KeyFilter(keys: rows)
         let unfinished = path + ".new"
@@ -62,7 +66,7 @@ struct KeyRunWriter: ~Copyable {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failed() }
         try write([head])
         guard fsync(descriptor) == 0, rename(unfinishedPath, path) == 0 else { throw failed() }
-        return try KeyRun(path: path)
+        return try KeyRun(path: path, mostHeldRows: mostHeldRows)
     }
 
     private mutating func flush() throws(StorageError) {
@@ -127,7 +131,8 @@ struct KeyMerge: ~Copyable {
         for run in runs { cursors.append(try Cursor(run)) }
         let writer = try KeyRunWriter(
             path: path, first: runs[0].first, last: runs[runs.count - 1].last,
-            leaf: runs[runs.count - 1].head.leaf, rows: runs.reduce(0) { $0 + Int($1.head.rows) })
+            leaf: runs[runs.count - 1].head.leaf, rows: runs.reduce(0) { $0 + Int($1.head.rows) },
+            mostHeldRows: runs[0].mostHeldRows)
         self.cursors = cursors
         self.left = left
         self.writer = writer
