@@ -81,15 +81,19 @@ struct ReviewRoutes {
         route.body = .object([
             .required("outcome", .names(GrantOutcome.self)),
             .optional("reason", .string(maxBytes: ReviewPromptLimits.outcomeReason), "Why not."),
+            .optional("subject", .id, "Whom the grant was given to; another one's is refused."),
         ])
-        route.problems = [.notFound, .alreadyReported, .contextInvalid, .erased]
+        route.problems = [.notFound, .alreadyReported, .subjectMismatch, .erased]
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let outcome: ReviewOutcome =
                 call.body.choice("outcome", GrantOutcome.self) == .requested
                 ? .requested : .notRequested(reason: call.body.text("reason"))
-            let command = ReviewCommand.reportOutcome(
-                grantID: call.parameters["id"] ?? "", outcome)
             let tenant = try backend.tenant(of: call)
+            let command = ReviewCommand.reportOutcome(
+                grantID: call.parameters["id"] ?? "", outcome,
+                subject: call.body.text("subject").map {
+                    backend.pseudonymizer.subject($0, of: tenant)
+                })
             try backend.perform(.review(command), tenant: tenant, call, responder) {
                 reply throws(Problem) in
                 guard case .review(.outcome(let grant, let state, let isReplay)) = reply.content,
