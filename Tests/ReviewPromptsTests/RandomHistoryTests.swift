@@ -9,7 +9,7 @@ import Testing
         #if DEBUG
             let usual: UInt64 = 2_000
         #else
-            let usual: UInt64 = 100_000
+            let usual: UInt64 = 10_000
         #endif
         return environment["DISCERN_HISTORIES"].flatMap(UInt64.init) ?? usual
     }()

@@ -82,14 +82,7 @@ extension Core {
         _ submission: Submission
     ) throws -> ReviewAnswer {
         let now = clock(of: tenant)
-        guard let id = Identifier(text),
-            let entry = try store.entry(id.sequence), entry.isOf(tenant),
-            entry.envelope.kind == RecordKind.donation.rawValue,
-            let grant = try entry.record(DonationRecord.self).grant, grant.id == id.text
-        else {
-            throw Refusal(
-                .notFound, "there is no such grant", field: "/grantID", value: .string(text))
-        }
+        let (id, grant) = try grant(named: text, tenant)
         let subject = try self.account(of: grant.subject, tenant: tenant)
         if let reporter, try self.account(of: reporter, tenant: tenant).id != subject.id {
             throw Refusal(
@@ -120,6 +113,27 @@ extension Core {
             record, keys: [.grant(id, of: tenant)] + Self.keys(of: states, tenant), submission)
         keep(states, tenant: tenant)
         return .outcome(result.grant, state: result.grant.state(at: now), isReplay: false)
+    }
+
+    /// The grant of that id as it was given. One of another app does not exist here; one of the
+    /// other environment does, but not here.
+    private func grant(named text: String, _ tenant: Tenant) throws -> (Identifier, ReviewGrant) {
+        let none = Refusal(
+            .notFound, "there is no such grant", field: "/grantID", value: .string(text))
+        guard let id = Identifier(text), let entry = try store.entry(id.sequence),
+            let owner = entry.tenant, owner.app == tenant.app,
+            entry.envelope.kind == RecordKind.donation.rawValue,
+            owner == tenant || !entry.payload.isEmpty,
+            let grant = try entry.record(DonationRecord.self).grant, grant.id == id.text
+        else { throw none }
+        guard owner == tenant else {
+            throw Refusal(
+                .environmentMismatch,
+                "this grant is of the environment \(owner.environment.rawValue), and the key of "
+                    + tenant.environment.rawValue,
+                field: "/grantID", value: .string(text))
+        }
+        return (id, grant)
     }
 
     private func status(_ command: ReviewStatusCommand, _ tenant: Tenant) throws -> ReviewAnswer {

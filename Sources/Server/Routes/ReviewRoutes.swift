@@ -83,7 +83,9 @@ struct ReviewRoutes {
             .optional("reason", .string(maxBytes: ReviewPromptLimits.outcomeReason), "Why not."),
             .optional("subject", .id, "Whom the grant was given to; another one's is refused."),
         ])
-        route.problems = [.notFound, .alreadyReported, .subjectMismatch, .erased]
+        route.problems = [
+            .notFound, .environmentMismatch, .subjectMismatch, .alreadyReported, .erased,
+        ]
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let outcome: ReviewOutcome =
                 call.body.choice("outcome", GrantOutcome.self) == .requested
