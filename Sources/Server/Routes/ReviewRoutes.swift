@@ -13,7 +13,10 @@ struct ReviewRoutes {
     private static let donationFields: [Field] = [
         .required("reason", .id, "A reason, or an event, that the policy names."),
         .required("subject", .id), .required("device", .id),
-        .optional("appVersion", .string(maxBytes: AppVersion.maxLength), "As the app shows it."),
+        // An app that finds no version of its own says so with an empty one: it counts, and holds.
+        .optional(
+            "appVersion", .string(minBytes: 0, maxBytes: AppVersion.maxLength),
+            "As the app shows it."),
         .required("distribution", .names(ReviewDistribution.self), "Where the app came from."),
         .optional("timeZone", .string(maxBytes: 64), "The person's zone: Europe/London, +05:30."),
         .optional("installedAt", .instant, "When the app was installed on the device."),
