@@ -166,6 +166,24 @@ import Time
                 == instant("2010-11-07T00:00:00-03:30"))
     }
 
+    /// The day that comes again has a donation five days before it in its window, which the day
+    /// after has not: for 59 minutes, time going back helps.
+    @Test(.enabled(if: TestZones.arePresent)) func vectorDays_aDayThatComesAgainIsFound() throws {
+        var policy = try Fixture.policy("R18-five-days-of-seven")
+        policy.zone = .subject
+        var story = Story(policy)
+        story.zone = "America/St_Johns"
+        for day in ["10-31", "11-01", "11-02", "11-03"] {
+            try story.donate("use", at: instant("2010-\(day)T12:00:00-02:30"))
+        }
+        let status = try story.status("use", at: instant("2010-11-07T00:00:30-02:30"))
+        #expect(!status.wouldAsk)
+        #expect(status.nextEligibleAt == instant("2010-11-06T23:01:00-03:30"))
+        #expect(try story.status("use", at: instant("2010-11-06T23:59:59-03:30")).wouldAsk)
+        let after = try story.status("use", at: instant("2010-11-07T00:00:00-03:30"))
+        #expect(!after.wouldAsk && after.nextEligibleAt == nil)
+    }
+
     // MARK: 365 days
 
     @Test(arguments: [

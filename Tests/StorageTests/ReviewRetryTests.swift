@@ -106,6 +106,40 @@ import Time
             tenant: Stage.sandbox, actor: "k", command: command, salt: Story.salt(1, number))
     }
 
+    /// A prompt that was shown counts, whatever acts by then.
+    @Test func caseR28_aReportIsTakenWithoutAPolicy() throws {
+        let stage = try Stage()
+        let load = try Stage.load(["models/coached-scorecard.yaml", "transcripts-review.yaml"])
+        func administer(_ command: AdministrationCommand) -> Reply? {
+            stage.perform([Submission(tenant: nil, actor: "o", command: .administer(command))])
+                .first
+        }
+        #expect(administer(.loadPolicies(load))?.refusal == nil)
+        let export = stage.donate("d1", "exportedVideo", minutes: 9)
+        stage.remember(stage.perform([Self.submission(export, 1)]))
+        let grant = try #require(stage.grants["d1"])
+        let off = AdministrationCommand.deactivate(
+            policy: "transcripts-review", isShadow: false, reason: "too many")
+        #expect(administer(off)?.refusal == nil)
+        let next = stage.perform([Self.submission(stage.donate("d2", "exportedVideo"), 2)])
+        #expect(next.first?.refusal?.code == .contextInvalid)
+        #expect(next.first?.refusal?.reason == "noPolicy")
+        let report = Command.review(.reportOutcome(grantID: grant, .requested))
+        for isReplay in [false, true] {
+            let reply = stage.perform([Self.submission(report, 3)]).first
+            guard case .review(.outcome(_, .requested, isReplay))? = reply?.content else {
+                Issue.record("\(String(describing: reply?.content))")
+                return
+            }
+        }
+        // The retry of a donation is told how its grant stands.
+        let retry = stage.perform([Self.submission(export, 1)]).first
+        guard case .review(.donated(_, .requested?, isReplay: true))? = retry?.content else {
+            Issue.record("\(String(describing: retry?.content))")
+            return
+        }
+    }
+
     @Test func retriesAndQuestionsChangeNothing() throws {
         print("retried histories: seeds \(Self.seed) to \(Self.seed + Self.histories - 1)")
         var grants = 0
