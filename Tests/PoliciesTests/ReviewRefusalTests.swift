@@ -180,7 +180,8 @@ import Time
                     .not(.weighted([ReviewPoints("sent", 2)], atLeast: 4, within: .days(7))),
                 ]),
             ])
-        #expect(policy.reasons.map(\.requirement.reasons) == [["done", "sent"], ["done", "sent"]])
+        #expect(
+            policy.reasons.map(\.requirement.reasons) == [["done", "sent"], ["done", "sent"]])
     }
 
     /// Whether time alone can change what a condition gives.

@@ -78,7 +78,8 @@ import Time
 
     /// Days counted in another zone may lie ahead of today.
     @Test(.enabled(if: TestZones.arePresent)) func daysOfAnotherZoneEnterWhenTheyBegin() throws {
-        var policy = try Fixture.policy("R18-five-days-of-seven", ["5, within: 7d": "2, within: 2d"])
+        var policy = try Fixture.policy(
+            "R18-five-days-of-seven", ["5, within: 7d": "2, within: 2d"])
         policy.zone = .subject
         var story = Story(policy)
         story.zone = "Pacific/Kiritimati"

@@ -278,7 +278,8 @@ import Time
 
     /// An unreadable version is its own reason to hold, and never reads as 1.0.0.
     @Test(arguments: [
-        "", " ", "unknown", "v1.0", "1.0 (77)", "1..0", "1.0.", "１.０", "1,0", "99999999999999999999",
+        "", " ", "unknown", "v1.0", "1.0 (77)", "1..0", "1.0.", "１.０", "1,0",
+        "99999999999999999999",
     ])
     func vectorVersions_whatIsNoVersionIsItsOwnState(version: String) throws {
         for prompted in ["1.0.0", nil] {

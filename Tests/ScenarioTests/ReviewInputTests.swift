@@ -11,7 +11,8 @@ extension Scenarios {
             _ key: String, _ subject: String = "anna", _ device: String = "phone",
             reason: String = "finishedTranscript", version: String = "1.0"
         ) -> JSONValue {
-            Requests.donation(key, subject: subject, device: device, reason: reason, version: version)
+            Requests.donation(
+                key, subject: subject, device: device, reason: reason, version: version)
         }
 
         private static func time(_ minutes: Double) -> JSONValue {
@@ -52,7 +53,8 @@ extension Scenarios {
             let good = donation("bad")
             let zones = ["Mars/Olympus", "europe/london", "+25:00", "../UTC", "GMT+1", " "]
             return zones.map {
-                Refused("zone \($0)", good.with("/timeZone", .string($0)), "invalidValue", "/timeZone")
+                Refused(
+                    "zone \($0)", good.with("/timeZone", .string($0)), "invalidValue", "/timeZone")
             } + [
                 Refused("no zone", good.with("/timeZone", nil), "missingField", "/timeZone"),
                 Refused(

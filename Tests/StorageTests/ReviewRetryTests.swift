@@ -37,7 +37,8 @@ import Time
             let key = "d\(number)"
             let earlier = donations.isEmpty ? "" : random.pick(donations).key
             let outcome: ReviewOutcome = random.pick([
-                .requested, .notRequested(reason: "userPostponed"), .notRequested(reason: "noScene"),
+                .requested, .notRequested(reason: "userPostponed"),
+                .notRequested(reason: "noScene"),
             ])
             let command: (Stage) -> Command
             switch Int.random(in: 0..<20, using: &random) {

@@ -125,7 +125,8 @@ struct ReviewReasonReader {
         var points: [ReviewPoints] = []
         for entry in entries where isDeclared(entry) {
             let worth = Scalars.int(
-                entry.value, "the points of `\(entry.key)`", in: 1...ReviewPolicyLimits.points, sink)
+                entry.value, "the points of `\(entry.key)`", in: 1...ReviewPolicyLimits.points, sink
+            )
             if let worth { points.append(ReviewPoints(entry.key, worth)) }
         }
         let most =
