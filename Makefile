@@ -15,12 +15,14 @@ HISTORIES = 100000
 SEED = 1
 KILLS = 500
 MINUTES = 10
+TAMPERED = 1000000
 # Files are made in memory where that can be: what is killed or fails there is the same, and a disk
 # that others keep busy for minutes looks like a server that hangs.
 PROVE = TMPDIR=$(firstword $(wildcard /dev/shm) /tmp) swift test -c release --skip-build --filter
 
 .PHONY: help dependencies build run test test-debug test-release check prove prove-faults \
-	prove-simulation prove-histories prove-kills prove-soak format lint docs bench fuzz clean
+	prove-tampering prove-simulation prove-histories prove-kills prove-soak format lint docs \
+	bench fuzz clean
 
 help:
 	@echo 'make run      build and serve for development, on 127.0.0.1:8080'
@@ -28,7 +30,7 @@ help:
 	@echo 'make check    the gate: format, then all tests; warnings are errors'
 	@echo 'make prove    that the ledger loses nothing, at length (an hour):'
 	@echo '              SEEDS=$(SEEDS) SEED=$(SEED) HISTORIES=$(HISTORIES) KILLS=$(KILLS)'
-	@echo '              MINUTES=$(MINUTES)'
+	@echo '              MINUTES=$(MINUTES) TAMPERED=$(TAMPERED)'
 	@echo 'make format   format all sources'
 	@echo 'make docs     the documentation of the CEL module, as pages'
 	@echo 'make bench    measure against the floor (minutes)'
@@ -74,7 +76,7 @@ check: lint test
 prove: dependencies
 	swift build -c release --build-tests
 	@failed=; \
-	for part in faults simulation histories kills soak; do \
+	for part in tampering faults simulation histories kills soak; do \
 		start=$$(date +%s); \
 		echo "prove: $$part"; \
 		if $(MAKE) --no-print-directory prove-$$part; then result=passed; \
@@ -85,6 +87,11 @@ prove: dependencies
 
 prove-faults:
 	DISCERN_FAULTS=all $(PROVE) 'Scenarios/Faults'
+
+# Some 40 GB are written, a copy of the ledger for each kind of tampering.
+prove-tampering:
+	DISCERN_TAMPERED_ENTRIES=$(TAMPERED) TMPDIR=/var/tmp swift test -c release --skip-build \
+		--filter 'Scenarios/Tampered'
 
 prove-simulation:
 	DISCERN_SIMULATION_SEEDS=$(SEEDS) DISCERN_SIMULATION_SEED=$(SEED) $(PROVE) SimulationTests

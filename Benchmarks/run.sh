@@ -1,5 +1,6 @@
 #!/bin/bash
-# Measures Discern against the floor and prints the ratio.
+# Measures Discern against the floor and prints the ratios: of the rates, of the 99th percentiles of
+# the latency at half of each one's own rate, and of evaluations in batches to single ones.
 #
 # usage: run.sh [ROUNDS]        ROUNDS is 5 unless given, and odd
 #   DISCERN      the binary       (default .build/release/discern of this repository)
@@ -7,8 +8,8 @@
 #   DATA         where the data folders are made; the disk that is measured (default /var/tmp)
 #   CONNECTIONS  keep-alive connections (default 64)
 #   SUBJECTS     distinct subjects      (default 5000)
-#   SECONDS_EACH measured per round     (default 5), after one second of warm-up
-#   RATE         requests per second, open loop (default: closed loop)
+#   SECONDS_EACH of each measurement    (default 5), after one second of warm-up
+#   BATCH        evaluations in a batch call (default 50)
 #
 # In each round both servers start anew on an empty folder, and they change places from round to
 # round, so that a disk or a neighbour that gets slower meets both. Exit status 1 if any request
@@ -22,7 +23,7 @@ policies=${POLICIES:-$root/Policies}
 connections=${CONNECTIONS:-64}
 subjects=${SUBJECTS:-5000}
 seconds=${SECONDS_EACH:-5}
-rate=${RATE:+--rate $RATE}
+batch=${BATCH:-50}
 
 [[ -x $discern ]] || { echo "run.sh: no binary at $discern (swift build -c release)" >&2; exit 2; }
 make -s -C "$here" all
@@ -53,28 +54,36 @@ start() {
     exit 1
 }
 
-# measure NAME LOAD-ARGUMENTS…: one round against the server that is up; appends to NAME.rates.
-measure() {
-    local name=$1; shift
-    local line before after answered
-    before=$(ticks)
+# load WHAT LOAD-ARGUMENTS…: one measurement of the server that is up; sets `line`.
+load() {
     if ! line=$("$here/build/load" "$url" --connections "$connections" --subjects "$subjects" \
-        --seconds "$seconds" $rate "$@"); then
-        echo "run.sh: $name failed: $line" >&2
-        tail -n 20 "$work/$name.err" >&2
+        --seconds "$seconds" "${@:2}"); then
+        echo "run.sh: $1 failed: $line" >&2
+        tail -n 20 "$work/${1%% *}.err" >&2
         exit 1
     fi
-    after=$(ticks)
-    answered=$(sed 's/.*answered \([0-9]*\).*/\1/' <<<"$line")
-    echo "${line%% *}" >>"$work/$name.rates"
-    awk -v ticks=$((after - before)) -v hz="$(getconf CLK_TCK)" -v answered="$answered" \
+    printf '%-18s %s\n' "$1" "$line"
+}
+
+# note LIST PATTERN: appends what the pattern's group finds in `line`.
+note() { sed "s/^.*$2.*\$/\\1/" <<<"$line" >>"$work/$1"; }
+
+# measure NAME LOAD-ARGUMENTS…: as fast as it goes, then at half of that.
+measure() {
+    local name=$1 before rate
+    before=$(ticks)
+    load "$name" "${@:2}"
+    rate=${line%% *}
+    echo "$rate" >>"$work/$name.rates"
+    awk -v ticks=$(($(ticks) - before)) -v hz="$(getconf CLK_TCK)" \
+        -v answered="$(sed 's/.*answered \([0-9]*\).*/\1/' <<<"$line")" \
         'BEGIN { printf "%.1f\n", ticks / hz * 1e6 / answered }' >>"$work/$name.cpu"
-    printf '%-8s %s  cpu %s us/request\n' "$name" "$line" "$(tail -n 1 "$work/$name.cpu")"
+    load "$name, half" --rate $((rate / 2)) "${@:2}"
+    note "$name.p99" 'p99 \([0-9.]*\)'
 }
 
 # Processor time that the server has used, in clock ticks: unlike the rate it hardly depends on
-# what else the machine does. Warm-up and authorisations are in it, for both or a little more for
-# discern.
+# what else the machine does.
 ticks() { sed 's/.*) //' "/proc/$server/stat" | awk '{ print $12 + $13 }'; }
 
 round_floor() {
@@ -90,19 +99,27 @@ round_discern() {
         --listen 127.0.0.1:0
     local key
     key=$(sed -n 's/^DISCERN_KEY=//p' "$work/discern.out")
-    measure discern --key "$key" --authorise
+    "$here/build/load" "$url" --connections "$connections" --subjects "$subjects" --key "$key" \
+        --authorise
+    measure discern --key "$key"
+    load "discern, batches" --key "$key" --batch "$batch"
+    echo "${line%% *}" >>"$work/discern.batches"
+    echo "resident: $(awk '/VmRSS/ { print $2 / 1000 }' "/proc/$server/status") MB"
     stop
 }
 
-median() { sort -n "$1" | sed -n "$((($(wc -l <"$1") + 1) / 2))p"; }
+median() { sort -n "$work/$1" | sed -n "$((($(wc -l <"$work/$1") + 1) / 2))p"; }
 
 for round in $(seq "$rounds"); do
     echo "round $round"
     if ((round % 2)); then round_floor; round_discern; else round_discern; round_floor; fi
 done
-floor=$(median "$work/floor.rates")
-ours=$(median "$work/discern.rates")
-awk -v ours="$ours" -v floor="$floor" 'BEGIN {
-    printf "median of floor %d/s, of discern %d/s: ratio %.2f\n", floor, ours, ours / floor
+report() { awk "BEGIN { printf \"%-30s floor %s, discern %s: %.2f\\n\", \"$1\", $2, $3, $3 / $2 }"; }
+echo "medians of $rounds"
+report "requests a second" "$(median floor.rates)" "$(median discern.rates)"
+report "processor time, us/request" "$(median floor.cpu)" "$(median discern.cpu)"
+report "p99 at half the rate, ms" "$(median floor.p99)" "$(median discern.p99)"
+awk -v single="$(median discern.rates)" -v batches="$(median discern.batches)" 'BEGIN {
+    printf "%-30s single %d, batches %d: %.2f\n", "evaluations a second", single, batches,
+        batches / single
 }'
-echo "median processor time: floor $(median "$work/floor.cpu"), discern $(median "$work/discern.cpu") us/request"

@@ -10,9 +10,9 @@ struct connection {
     uint64_t subject; /* with --fresh: whose requests it sends, and the next of them */
     int step;
     int64_t due;      /* nanoseconds; when that request was to start */
-    char out[2048];
+    char out[1 << 16];
     size_t length;    /* of the request in `out` */
-    char in[16384];
+    char in[1 << 19]; /* room for the answer to a batch */
     size_t received;
     int status;       /* of the last complete answer */
     const char *body; /* of the last complete answer, inside `in` */

@@ -6,9 +6,11 @@
  * stalls cannot hide it by slowing the load down.
  *
  * Every request has its own requestID; subjects go round, from another one in each run. With
- * --fresh every subject is new: it is
- * authorised, an action of it is judged and reported, and it donates, with a device of its own. Any
- * status but 201 (200 for an authorisation) is an error, and the exit status is 1 if there was one.
+ * --batch N a request holds N evaluations, and the rate printed is of those. With --fresh every
+ * subject is new: it is authorised, an action of it is judged and reported, and it donates, with a
+ * device of its own. Any status but 201 (200 for an authorisation, 201 of each in a batch) is an
+ * error, and the exit status is 1 if there was one. With --authorise the subjects are authorised,
+ * and that is all.
  */
 #include "connection.h"
 #include "options.h"
@@ -69,19 +71,48 @@ static double percentile(const struct samples *samples, double share) {
     return samples->microseconds[index] / 1000.0;
 }
 
-/* The request printed in the API's documentation, with the device value varying. */
-static size_t evaluation(const struct run *run, uint64_t number, char *out, size_t size) {
-    const struct options *options = run->options;
-    char body[768];
+/* The body printed in the API's documentation, with the device value varying. */
+static size_t body_of(const struct run *run, uint64_t number, char *out, size_t size) {
     int length = snprintf(
-        body, sizeof body,
+        out, size,
         "{\"requestID\":\"tx-%llx-%llu\",\"subject\":\"acct-%llu\",\"context\":{\"category\":"
         "\"payment\",\"attributes\":{\"amount\":900.0,\"currency\":\"EUR\",\"newPayee\":true}},\n"
         " \"insights\":[{\"kind\":\"isLikelyBeingCoached\",\"schema\":1,\"modelVersion\":"
         "\"current\"}],\n \"device\":{\"value\":0.%02llu}}",
         (unsigned long long)run->tag, (unsigned long long)number,
-        (unsigned long long)((number + run->tag) % options->subjects), (unsigned long long)(number * 37 % 100));
-    return render(options, "POST", "/v1/evaluations", body, (size_t)length, out, size);
+        (unsigned long long)((number + run->tag) % run->options->subjects),
+        (unsigned long long)(number * 37 % 100));
+    if (length < 0 || (size_t)length >= size) die("request", "too long");
+    return (size_t)length;
+}
+
+/* The next evaluation, or the next batch of them. */
+static size_t evaluation(const struct run *run, uint64_t number, char *out, size_t size) {
+    const struct options *options = run->options;
+    char body[sizeof run->connections->out];
+    if (options->batch == 0) {
+        size_t length = body_of(run, number, body, sizeof body);
+        return render(options, "POST", "/v1/evaluations", body, length, out, size);
+    }
+    static const char head[] = "{\"evaluations\":[";
+    size_t length = sizeof head - 1;
+    memcpy(body, head, length);
+    for (uint64_t i = 0; i < options->batch; i++) {
+        if (i > 0) body[length++] = ',';
+        length += body_of(run, number * options->batch + i, body + length,
+                          sizeof body - length - 3);
+    }
+    body[length++] = ']';
+    body[length++] = '}';
+    return render(options, "POST", "/v1/evaluations/batch", body, length, out, size);
+}
+
+/* How many of a batch were judged. */
+static uint64_t judged(const struct connection *connection) {
+    static const char mark[] = "\"status\":201";
+    uint64_t count = 0;
+    for (const char *at = connection->body; (at = strstr(at, mark)) != NULL; at++) count++;
+    return count;
 }
 
 enum { AUTHORISE, EVALUATE, REPORT, DONATE, STEPS };
@@ -131,7 +162,8 @@ static void answer(struct run *run, struct connection *connection) {
     int64_t at = now();
     run->answered++;
     int wanted = run->options->fresh && connection->step % STEPS == AUTHORISE + 1 ? 200 : 201;
-    if (connection->status != wanted) {
+    if (run->options->batch > 0) wanted = 207;
+    if (connection->status != wanted || judged(connection) < run->options->batch) {
         if (run->wrong_status++ == 0) {
             run->first_wrong_status = connection->status;
             snprintf(run->first_wrong_body, sizeof run->first_wrong_body, "%.*s",
@@ -196,11 +228,28 @@ static void loop(struct run *run) {
     }
 }
 
-/* Authorises every subject for payments over one connection, in turn. */
+/* Waits for the answer to what was sent last. */
+static void await(const struct run *run, struct connection *connection) {
+    enum received received;
+    while ((received = connection_receive(connection)) == PARTIAL) {
+        struct epoll_event event;
+        epoll_wait(run->epoll, &event, 1, 1000);
+    }
+    if (received == BROKEN) die("authorise", "connection lost");
+    if (connection->status < 200 || connection->status > 299) {
+        fprintf(stderr, "load: authorise: status %d: %.*s\n", connection->status,
+                (int)connection->body_length, connection->body);
+        exit(1);
+    }
+}
+
+/* Authorises every subject for payments; the connections take turns. */
 static void authorise(struct run *run) {
     const struct options *options = run->options;
-    struct connection *connection = &run->connections[0];
-    for (uint64_t subject = 0; subject < options->subjects; subject++) {
+    for (uint64_t subject = 0; subject < options->subjects + options->connections; subject++) {
+        struct connection *connection = &run->connections[subject % options->connections];
+        if (connection->busy) await(run, connection);
+        if (subject >= options->subjects) continue;
         char body[160];
         int length = snprintf(body, sizeof body,
                               "{\"subject\":\"acct-%llu\",\"category\":\"payment\","
@@ -209,17 +258,6 @@ static void authorise(struct run *run) {
         connection->length = render(options, "PUT", "/v1/authorizations", body, (size_t)length,
                                     connection->out, sizeof connection->out);
         if (!connection_send(connection)) die("authorise", "connection lost");
-        enum received received;
-        while ((received = connection_receive(connection)) == PARTIAL) {
-            struct epoll_event event;
-            epoll_wait(run->epoll, &event, 1, 1000);
-        }
-        if (received == BROKEN) die("authorise", "connection lost");
-        if (connection->status < 200 || connection->status > 299) {
-            fprintf(stderr, "load: authorise: status %d: %.*s\n", connection->status,
-                    (int)connection->body_length, connection->body);
-            exit(1);
-        }
     }
 }
 
@@ -230,13 +268,14 @@ static void report(struct run *run) {
     double seconds = (double)(run->end - run->warm) / 1e9;
     uint64_t lost = run->sent - run->answered;
     uint64_t errors = run->wrong_status + lost;
-    printf("%.0f requests/s  p50 %.2f ms  p99 %.2f ms  max %.2f ms  answered %llu  "
+    printf("%.0f %s/s  p50 %.2f ms  p99 %.2f ms  max %.2f ms  answered %llu  "
            "errors %llu\n",
-           (double)run->answered_warm / seconds, percentile(samples, 0.5),
+           (double)run->answered_warm * (double)(options->batch > 0 ? options->batch : 1) / seconds,
+           options->batch > 0 ? "evaluations" : "requests", percentile(samples, 0.5),
            percentile(samples, 0.99), percentile(samples, 1),
            (unsigned long long)run->answered, (unsigned long long)errors);
     if (run->wrong_status > 0)
-        fprintf(stderr, "load: %llu answers were not 201; the first was %d: %s\n",
+        fprintf(stderr, "load: %llu answers were not as they should be; the first was %d: %s\n",
                 (unsigned long long)run->wrong_status, run->first_wrong_status,
                 run->first_wrong_body);
     if (lost > 0)
@@ -257,7 +296,10 @@ int main(int count, char **arguments) {
     if (run.connections == NULL) die("connections", "out of memory");
     for (size_t i = 0; i < options.connections; i++)
         connection_open(&run.connections[i], &options, run.epoll);
-    if (options.authorise) authorise(&run);
+    if (options.authorise) {
+        authorise(&run);
+        return 0;
+    }
     run.begin = now();
     run.warm = run.begin + (int64_t)(options.warmup * 1e9);
     run.end = run.warm + (int64_t)(options.seconds * 1e9);

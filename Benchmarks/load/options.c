@@ -12,7 +12,8 @@ _Noreturn void die(const char *what, const char *why) {
 
 static const char usage[] =
     "load http://ADDRESS:PORT [--key KEY] [--connections N] [--subjects N] [--seconds S]\n"
-    "     [--warmup S] [--rate R] [--authorise] [--fresh]";
+    "     [--warmup S] [--rate R] [--batch N]\n"
+    "     [--authorise] [--fresh]";
 
 static double number(const char *name, const char *text, double least) {
     char *end;
@@ -56,8 +57,11 @@ struct options options_parse(int count, char **arguments) {
         else if (strcmp(name, "--seconds") == 0) options.seconds = number(name, text, 0.1);
         else if (strcmp(name, "--warmup") == 0) options.warmup = number(name, text, 0);
         else if (strcmp(name, "--rate") == 0) options.rate = number(name, text, 1);
+        else if (strcmp(name, "--batch") == 0)
+            options.batch = (uint64_t)number(name, text, 1);
         else die("usage", usage);
     }
+    if (options.batch > 100) die("--batch", "at most 100");
     return options;
 }
 

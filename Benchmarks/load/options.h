@@ -12,7 +12,8 @@ struct options {
     double seconds;      /* measured, default 5 */
     double warmup;       /* before the measurement, default 1 */
     double rate;         /* requests per second in all; 0 is a closed loop */
-    int authorise;       /* authorise every subject first */
+    uint64_t batch;      /* evaluations in a request; 0 sends each by itself */
+    int authorise;       /* authorise every subject, and that is all */
     int fresh;           /* ever new subjects, each with all that one does */
 };
 

@@ -55,7 +55,7 @@ final class History {
             time.now = end - .days(Self.days) + .milliseconds(Int64(Double(start) * step))
             let numbers = start..<min(start + Self.batch, count)
             let judged = try perform(try numbers.map(evaluation)).compactMap { reply in
-                if case .evaluation(let record, _, _) = reply.content { record } else { nil }
+                if case .evaluation(let judged, _, _) = reply.content { judged.record } else { nil }
             }
             try perform(
                 judged.map {

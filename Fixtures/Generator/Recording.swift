@@ -152,10 +152,10 @@ final class Recording {
                     policyDigest: acting.reference.digest,
                     device: DeviceResult(
                         value: payment.device, generatedAt: time.now, requestID: requestID))))
-        guard case .evaluation(let record, _, _) = reply.content else {
+        guard case .evaluation(let judged, _, _) = reply.content else {
             throw Failure(description: "payment \(number) was not judged: \(reply.content)")
         }
-        foresee(payment, record, requestID)
+        foresee(payment, judged.record, requestID)
     }
 
     // MARK: Labels

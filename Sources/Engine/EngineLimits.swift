@@ -9,9 +9,9 @@ public enum EngineLimits {
     /// Items of one batch call at most.
     public static let batchItems = 1_000
     /// People whose state is kept in memory at most.
-    static let cachedSubjects = 200_000
+    static let cachedSubjects = 100_000
     /// Evaluations kept in memory at most.
-    static let cachedEvaluations = 20_000
+    static let cachedEvaluations = 50_000
     /// Entries after which the registry is kept anew: what a start reads at most, more or less.
     static let snapshotInterval: Int64 = 50_000
     /// Overdue evaluations named in one refusal.

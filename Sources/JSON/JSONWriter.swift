@@ -19,6 +19,12 @@ public struct JSONWriter: ~Copyable {
 
     deinit { memory.deallocate() }
 
+    /// Begins anew, with the memory that there is.
+    public mutating func removeAll() {
+        count = 0
+        needsComma = false
+    }
+
     /// What has been written.
     public var bytes: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

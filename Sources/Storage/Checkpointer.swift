@@ -7,15 +7,23 @@ import Engine
 /// by itself while the writer goes on. So when it is long, and the thread has moved all but a few
 /// pages, the writer moves those few between two batches; its next write then begins a new log.
 final class Checkpointer: Sendable {
-    /// Pages that are worth moving (4 MiB).
-    private static let worthwhilePages: Int32 = 1_000
-    /// Pages from which on the log should start over (64 MiB).
-    private static let restartPages: Int32 = 16_384
-    /// Pages that the writer may move at once: some milliseconds.
-    private static let fewPages: Int32 = 600
-    /// Pages from which on it moves all there are (512 MiB): the disk does not keep up, and callers
-    /// have to feel that.
-    private static let mostPages: Int32 = 131_072
+    /// Counts of pages of the log, by the size of a page.
+    private struct Limits {
+        /// Pages that are worth moving (4 MiB).
+        let worthwhile: Int32
+        /// Pages from which on the log should start over (64 MiB).
+        let restart: Int32
+        /// Pages that the writer may move at once (2 MiB): some milliseconds.
+        let few: Int32
+        /// Pages from which on it moves all there are (512 MiB): the disk does not keep up, and callers
+        /// have to feel that.
+        let most: Int32
+
+        init(pageSize: Int64) {
+            func pages(_ mebibytes: Int64) -> Int32 { Int32((mebibytes << 20) / pageSize) }
+            (worthwhile, restart, few, most) = (pages(4), pages(64), pages(2), pages(512))
+        }
+    }
 
     private struct State {
         /// Pages of the log after the latest commit, and how many of them are moved.
@@ -30,16 +38,20 @@ final class Checkpointer: Sendable {
         var isStopping = false
 
         /// A long log is followed closely, so that the writer finds little left to move.
-        var isDue: Bool {
-            pages - seen >= (pages >= restartPages ? fewPages / 2 : worthwhilePages)
+        func isDue(_ limits: Limits) -> Bool {
+            pages - seen >= (pages >= limits.restart ? limits.few / 2 : limits.worthwhile)
         }
     }
 
     private let state = Guarded(State())
+    private let limits: Limits
     private let thread: Thread
 
-    init(path: String) {
+    /// For a database of pages of that size, in bytes.
+    init(path: String, pageSize: Int64) {
         let state = state
+        let limits = Limits(pageSize: pageSize)
+        self.limits = limits
         thread = Thread(name: "checkpoint") {
             guard let connection = try? Connection(path: path, readOnly: false) else { return }
             // A connection that has not read yet does not know of the log, and would move nothing.
@@ -49,7 +61,7 @@ final class Checkpointer: Sendable {
             while true {
                 let isStopping = state.wait { state -> Bool? in
                     if state.isStopping { return true }
-                    guard state.isDue || state.isTruncating else { return nil }
+                    guard state.isDue(limits) || state.isTruncating else { return nil }
                     state.seen = state.pages
                     return false
                 }
@@ -60,6 +72,7 @@ final class Checkpointer: Sendable {
                 }
                 // A failure is no loss: the log keeps what was not moved.
                 let moved = (try? connection.moveLog()) ?? 0
+                try? connection.syncDatabase()
                 state.withLock { state in
                     // The log may have begun anew meanwhile.
                     if state.pages >= moved { state.moved = max(state.moved, moved) }
@@ -94,19 +107,19 @@ final class Checkpointer: Sendable {
                 (state.moved, state.seen, state.tried) = (0, 0, 0)
             }
             state.pages = walPages
-            return state.isDue
+            return state.isDue(limits)
         }
         if isDue { state.signal { _ in } }
     }
 
     /// Whether the writer should move what is left of the log now.
     func shouldFinish(walPages: Int32) -> Bool {
-        guard walPages >= Self.restartPages else { return false }
+        guard walPages >= limits.restart else { return false }
         return state.withLock { state in
-            let isNear = walPages - state.moved <= Self.fewPages
-            guard isNear || walPages >= Self.mostPages else { return false }
+            let isNear = walPages - state.moved <= limits.few
+            guard isNear || walPages >= limits.most else { return false }
             // Somebody may be reading in the log, so that it did not begin anew last time.
-            guard walPages - state.tried >= Self.worthwhilePages else { return false }
+            guard walPages - state.tried >= limits.worthwhile else { return false }
             state.tried = walPages
             return true
         }

@@ -101,6 +101,20 @@ struct Connection: ~Copyable {
         return max(moved, 0)
     }
 
+    /// Has the system write the database file's changed pages to the disk.
+    ///
+    /// SQLite does so only once all of the log is moved: by then 64 MiB may have gathered, and every
+    /// commit waits until the disk has taken them.
+    func syncDatabase() throws(SQLiteError) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let status = sqlite3_file_control(handle, nil, SQLITE_FCNTL_FILE_POINTER, &file)
+        guard status == SQLITE_OK, let file, let sync = file.pointee.pMethods?.pointee.xSync else {
+            throw error(status, doing: "finding the database file")
+        }
+        let synced = sync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
+        guard synced == SQLITE_OK else { throw error(synced, doing: "syncing the database file") }
+    }
+
     /// Moves all of the log and empties its file; false if somebody reads or writes in it.
     func truncateLog() throws(SQLiteError) -> Bool {
         let status = sqlite3_wal_checkpoint_v2(
@@ -143,10 +157,19 @@ struct Statement: ~Copyable {
     }
 
     func bind(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
+        bind(index, bytes, Self.copy)
+    }
+
+    /// The same without a copy: the bytes must stay as they are until the statement has run.
+    func bind(_ index: Int32, uncopied bytes: UnsafeRawBufferPointer) { bind(index, bytes, nil) }
+
+    private func bind(
+        _ index: Int32, _ bytes: UnsafeRawBufferPointer, _ copy: sqlite3_destructor_type?
+    ) {
         if bytes.count == 0 {
             sqlite3_bind_zeroblob(handle, index, 0)
         } else {
-            sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), Self.copy)
+            sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), copy)
         }
     }
 

@@ -41,7 +41,7 @@ public final class SQLiteStore: Store {
             folder: folder.indexPath, rows: writer.rows, isDoubted: writer.isErasing,
             generation: generation)
         reader = SQLiteReader(path: path, index: index)
-        checkpointer = Checkpointer(path: path)
+        checkpointer = Checkpointer(path: path, pageSize: try writer.pageSize())
         snapshots = SnapshotFile(path: folder.snapshotPath, key: folder.pseudonymKey)
         // The end came between an erasure and the emptying of the log.
         if writer.isErasing { _ = clearErased() }

@@ -98,7 +98,7 @@ extension TrustPolicy {
         let degraded = isDegraded || run.actingRuleFailed
         return Judgement(
             decision: run.decision(result.acting, isDegraded: degraded),
-            shadowDecision: rules.contains { $0.mode == .shadow }
+            shadowDecision: rule.holdsShadow
                 ? run.decision(result.would, isDegraded: degraded) : nil,
             verdicts: run.verdicts, failures: run.failures, ruleFailed: run.actingRuleFailed)
     }
@@ -137,16 +137,15 @@ private struct RuleRun {
                 lookIntoShadow(of: match, &activation)
                 continue
             }
-            merge(
-                evaluate(match, isShadow: isShadow, &activation), into: &result,
-                strategy: block.strategy)
+            guard let found = evaluate(match, isShadow: isShadow, &activation) else { continue }
+            merge(found, into: &result, strategy: block.strategy)
         }
         guard block.strategy == .strictest else { return result }
         // A default counts only where nothing else did.
         for match in block.matches where match.condition == nil {
             let isShadow = inShadow || match.mode == .shadow
             guard result.acting == nil || result.would == nil else { break }
-            let found = evaluate(match, isShadow: isShadow, &activation)
+            guard let found = evaluate(match, isShadow: isShadow, &activation) else { continue }
             if result.acting == nil { result.acting = found.acting }
             if result.would == nil { result.would = found.would }
         }
@@ -167,17 +166,18 @@ private struct RuleRun {
         result.would = combine(result.would, found.would)
     }
 
+    /// What a match comes to; `nil` where it does not match.
     // Not inlined: where its result is thrown away, the optimizer of Swift 6.3 loses track of who owns
     // it, and stops.
     @inline(never)
     private mutating func evaluate(
         _ match: Match, isShadow: Bool, _ activation: inout Activation
-    ) -> BlockResult {
+    ) -> BlockResult? {
         let verdict = verdict(of: match, isShadow: isShadow, &activation)
         verdicts[match.index] = verdict
         guard verdict.isMatch else {
             if case .block(let block) = match.action { doNotEnter(block, inShadow: isShadow) }
-            return BlockResult()
+            return nil
         }
         switch match.action {
         case .block(let block):
@@ -221,8 +221,8 @@ private struct RuleRun {
     private mutating func verdict(
         of match: Match, isShadow: Bool, _ activation: inout Activation
     ) -> Verdict {
-        guard let condition = match.condition else { return .matched }
-        switch condition.program.evaluateCondition(&activation) {
+        guard let program = match.condition?.program else { return .matched }
+        switch program.evaluateCondition(&activation) {
         case .matched: return .matched
         case .notMatched: return .notMatched
         case .failed(let error):

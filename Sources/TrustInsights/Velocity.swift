@@ -74,13 +74,7 @@ public struct VelocityEvent: Sendable, Hashable {
 
     /// The recorded value of an attribute.
     public func value(of name: String) -> RecordedValue? {
-        // Names of another length are told apart without comparing characters.
-        let length = name.utf8.count
-        for attribute in attributes
-        where attribute.name.utf8.count == length && attribute.name == name {
-            return attribute.value
-        }
-        return nil
+        attributes.first { $0.name == name }?.value
     }
 }
 
@@ -93,53 +87,66 @@ public enum VelocityValue: Sendable, Hashable {
 }
 
 extension VelocityWindow {
-    /// What the window `(now − window, now]` holds of the events, which are in order of time.
+    /// What the window `(now − window, now]` holds of the events.
     ///
     /// The event being judged is not among them; with `by`, only those that share its value
     /// of that attribute count.
     public func value(
-        of events: [VelocityEvent], at now: Instant, judging attributes: [RecordedAttribute]
+        of events: VelocityEvents, at now: Instant, judging attributes: [RecordedAttribute]
     ) -> VelocityValue {
-        let start = now - window
-        let group = by.map { name in attributes.first { $0.name == name }?.value }
         var count: Int64 = 0
-        var sum = ExactSum()
-        var distinct = Set<RecordedValue>()
-        for event in events.reversed() {
-            if event.at <= start { break }
-            guard event.at <= now, categories.contains(event.category) else { continue }
-            if let by, let group, event.value(of: by) != group { continue }
-            switch measure {
-            case .count: count += 1
-            case .sum(let attribute):
-                if let number = event.value(of: attribute)?.number { sum.add(number) }
-            case .distinct(let attribute):
-                if let value = event.value(of: attribute) { distinct.insert(value) }
-            }
-        }
         switch measure {
-        case .count: return .count(count)
-        case .sum: return .sum(sum.value)
-        case .distinct: return .count(Int64(distinct.count))
+        case .count:
+            each(of: events, at: now, judging: attributes) { _ in count += 1 }
+            return .count(count)
+        case .sum(let attribute):
+            var sum = ExactSum()
+            if let values = events.values(of: attribute) {
+                each(of: events, at: now, judging: attributes) { place in
+                    if let number = values[place]?.number { sum.add(number) }
+                }
+            }
+            return .sum(sum.value)
+        case .distinct(let attribute):
+            var distinct = Set<RecordedValue>()
+            if let values = events.values(of: attribute) {
+                each(of: events, at: now, judging: attributes) { place in
+                    if let value = values[place] { distinct.insert(value) }
+                }
+            }
+            return .count(Int64(distinct.count))
         }
     }
 
     /// The places of the events that fill the window, as ``value(of:at:judging:)`` takes them. For
     /// a sum or distinct values those that have the attribute.
     public func places(
-        of events: [VelocityEvent], at now: Instant, judging attributes: [RecordedAttribute]
+        of events: VelocityEvents, at now: Instant, judging attributes: [RecordedAttribute]
     ) -> [Int] {
-        let group = by.map { name in attributes.first { $0.name == name }?.value }
-        return events.indices.filter { index in
-            let event = events[index]
-            guard event.at > now - window, event.at <= now, categories.contains(event.category)
-            else { return false }
-            if let by, let group, event.value(of: by) != group { return false }
-            return switch measure {
-            case .count: true
-            case .sum(let attribute): event.value(of: attribute)?.number != nil
-            case .distinct(let attribute): event.value(of: attribute) != nil
+        var places: [Int] = []
+        let values = measure.attribute.map { events.values(of: $0) }
+        each(of: events, at: now, judging: attributes) { place in
+            switch measure {
+            case .count: places.append(place)
+            case .sum: if values??[place]?.number != nil { places.append(place) }
+            case .distinct: if values??[place] != nil { places.append(place) }
             }
+        }
+        return places
+    }
+
+    /// Calls with the place of each event that fills the window, in order.
+    private func each(
+        of events: VelocityEvents, at now: Instant, judging attributes: [RecordedAttribute],
+        _ body: (Int) -> Void
+    ) {
+        // An absent value is a group, too.
+        let group = by.map { name in attributes.first { $0.name == name }?.value }
+        let groups = by.flatMap { events.values(of: $0) }
+        for place in events.places(after: now - window, through: now)
+        where categories.contains(events.categories[place]) {
+            if let group, groups?[place] ?? nil != group { continue }
+            body(place)
         }
     }
 }

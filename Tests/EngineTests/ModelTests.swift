@@ -128,16 +128,17 @@ import Time
         #expect(cache[0] == nil)
     }
 
-    @Test func whatIsReplacedOrRemovedIsNotFoundInAnOlderPart() {
+    @Test func whatIsReplacedOrRemovedIsNotFound() {
         var cache = StateCache<Int, Int>(limit: 4)
-        cache[1] = 1
-        cache[2] = 2
-        cache[3] = 3
-        // 1 and 2 are in the older part by now.
+        for key in 1...4 { cache[key] = key }
         cache[1] = 10
         #expect(cache[1] == 10)
         cache[2] = nil
         #expect(cache[2] == nil)
+        // The last one took the place of the one removed, and is found there.
+        #expect(cache[4] == 4)
+        cache[5] = 5
+        #expect(cache.count == 4)
         cache.removeAll()
         #expect(cache.count == 0)
         #expect(cache[1] == nil)

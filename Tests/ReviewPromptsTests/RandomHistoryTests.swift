@@ -7,7 +7,7 @@ import Testing
     /// How many histories: DISCERN_HISTORIES, or what a test run can wait for.
     static let histories: UInt64 = {
         #if DEBUG
-            let usual: UInt64 = 2_000
+            let usual: UInt64 = 1_000
         #else
             let usual: UInt64 = 10_000
         #endif

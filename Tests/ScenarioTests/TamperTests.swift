@@ -5,9 +5,12 @@ import Ledger
 import Testing
 
 extension Scenarios {
-    /// What somebody does to a ledger of some 300 entries who can write its database: each is found,
-    /// and named.
+    /// What somebody does to a ledger who can write its database: each is found, and named. It has some
+    /// 300 entries; `make prove` wants a million.
     @Suite struct Tampered {
+        private static let wanted =
+            ProcessInfo.processInfo.environment["DISCERN_TAMPERED_ENTRIES"].flatMap { Int($0) }
+            ?? 300
         private static let recorded = Result { try Recorded() }
 
         /// A ledger of a real server that ended in good order, with an older copy of itself.
@@ -17,7 +20,9 @@ extension Scenarios {
             let policies: String
 
             init() throws {
-                let service = try Service(["--dev", "--checkpoint-entries", "50"])
+                let service = try Service([
+                    "--dev", "--checkpoint-entries", "\(max(wanted / 6, 50))",
+                ])
                 let kept = NSTemporaryDirectory() + "discern-tampered-\(getpid())"
                 // Nothing that lives as long as the process is taken down at its end.
                 atexit {
@@ -26,11 +31,11 @@ extension Scenarios {
                 }
                 (data, backup, policies) = (kept + "/data", kept + "/backup", kept + "/policies")
                 try service.start()
-                try Self.fill(service, 0..<150)
+                try Self.fill(service, 0..<wanted / 2)
                 try #require(try service.stop() == 0)
                 try Files.copy(service.data, to: backup)
                 try service.start()
-                try Self.fill(service, 150..<300)
+                try Self.fill(service, wanted / 2..<wanted)
                 try #require(try service.stop() == 0)
                 try Files.copy(service.data, to: data)
                 try Files.copy(service.policies, to: policies)
@@ -38,10 +43,18 @@ extension Scenarios {
 
             static func fill(_ service: Service, _ numbers: Range<Int>) throws {
                 let client = service.client()
-                _ = try client.put("/v1/authorizations", Requests.authorization("payer"))
-                for number in numbers {
-                    let body = Requests.evaluation("r\(number)", subject: "payer", amount: 1)
-                    try #require(try client.post("/v1/evaluations", body).status == 201)
+                for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 1_000) {
+                    let payer = "payer-\(start)"
+                    _ = try client.put("/v1/authorizations", Requests.authorization(payer))
+                    let batch = (start..<min(start + 1_000, numbers.upperBound)).map {
+                        Requests.evaluation("r\($0)", subject: payer, amount: 1)
+                    }
+                    let reply = try client.post(
+                        "/v1/evaluations/batch", ["evaluations": .array(batch)])
+                    let results = reply.json["results"]?.arrayValue ?? []
+                    try #require(
+                        results.count == batch.count
+                            && results.allSatisfy { $0["status"]?.intValue == 201 })
                 }
             }
         }
@@ -59,7 +72,7 @@ extension Scenarios {
                 try Files.copy(recorded.data, to: service.data)
                 try Self.setMode(service.data)
                 size = try Tampering(service.data).number("SELECT count(*) FROM entries")
-                #expect(size > 300)
+                #expect(size > Tampered.wanted)
             }
 
             /// Folders of copies must be the owner's alone, as those that the service makes.
@@ -169,9 +182,10 @@ extension Scenarios {
 
         @Test func aDamagedFileIsNamed() throws {
             let copy = try Copy()
-            var bytes = Files.bytes(copy.data + "/discern.db")
-            for index in bytes.count / 2..<bytes.count / 2 + 8_192 { bytes[index] = 0xA5 }
-            try Data(bytes).write(to: URL(filePath: copy.data + "/discern.db"))
+            let file = try #require(FileHandle(forUpdatingAtPath: copy.data + "/discern.db"))
+            try file.seek(toOffset: file.seekToEnd() / 2)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 8_192))
+            try file.close()
             try copy.expectFault("discern audit verify:")
             try Files.write("something else\n", to: copy.data + "/discern.db")
             try copy.expectFault("is not a database of discern")
@@ -202,8 +216,7 @@ extension Scenarios {
         @Test func anOlderBackupIsFound() throws {
             let copy = try Copy()
             for file in ["-wal", "-shm"] { unlink(copy.data + "/discern.db" + file) }
-            let backup = try Self.recorded.get().backup + "/discern.db"
-            try Data(Files.bytes(backup)).write(to: URL(filePath: copy.data + "/discern.db"))
+            try Files.copy(Self.recorded.get().backup, to: copy.data, only: "discern.db")
             try copy.expectFault("or this is an older copy", "\(copy.size) entries")
             try copy.expectRefusedStart("less than its latest checkpoint")
         }

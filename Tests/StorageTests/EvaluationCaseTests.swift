@@ -28,8 +28,8 @@ import TrustInsights
             Thread(name: "caller \(index)") { [engine = service.engine] in
                 let reply = engine.perform(
                     Submission(tenant: Service.tenant, actor: "k", command: command))
-                guard case .evaluation(let record, let isReplay, _) = reply.content else { return }
-                answers.signal { $0.append(record) }
+                guard case .evaluation(let judged, let isReplay, _) = reply.content else { return }
+                answers.signal { $0.append(judged.record) }
                 if !isReplay { fresh.signal { $0 += 1 } }
             }
         }
@@ -91,10 +91,9 @@ import TrustInsights
         service.perform(service.evaluation("r0"))
         let shape = Refusal(.contextInvalid, "no", reason: "unknownAttribute")
         for index in 0..<3 {
-            guard case .evaluate(var command) = service.evaluation("bad\(index)") else { return }
-            command.attributes = .failure(shape)
             // Not the throttle, which holds as well.
-            #expect(service.perform(.evaluate(command)).refusal == shape)
+            let bad = service.evaluation("bad\(index)", attributes: .failure(shape))
+            #expect(service.perform(bad).refusal == shape)
             let over = service.perform(service.evaluation("c\(index)")).refusal
             #expect(over?.code == .rateLimitExceeded)
         }

@@ -154,11 +154,11 @@ import TrustInsights
             try service.folder.remove("index")
         }
         let reply = service.perform(service.evaluation("r9"))
-        guard case .evaluation(let record, _, _) = reply.content else {
+        guard case .evaluation(let judged, _, _) = reply.content else {
             Issue.record("\(reply)")
             return
         }
-        #expect(record.authorization == .authorized)
+        #expect(judged.record.authorization == .authorized)
     }
 }
 

@@ -84,7 +84,8 @@ final class Stage {
     func remember(_ replies: [Reply]) {
         for reply in replies {
             switch reply.content {
-            case .evaluation(let record, _, _): evaluations[record.requestID] = record
+            case .evaluation(let judged, _, _):
+                evaluations[judged.record.requestID] = judged.record
             case .review(.donated(let record, _, _)):
                 if let grant = record.grant { grants[record.idempotencyKey] = grant.id }
             default: continue

@@ -141,7 +141,8 @@ final class Service {
     func evaluation(
         _ requestID: String, subject: String = "acct-42", amount: Double = 900,
         newPayee: Bool = true, device: DeviceResult? = DeviceResult(value: 0.97),
-        force: ForcedResult? = nil, tenant: Tenant = Service.tenant
+        force: ForcedResult? = nil, tenant: Tenant = Service.tenant,
+        attributes unread: Result<[RecordedAttribute], Refusal>? = nil
     ) -> Command {
         let acting = engine.directory.acting(for: tenant, category: .payment)
         let attributes: JSONObject = [
@@ -159,15 +160,15 @@ final class Service {
                 subject: pseudonymizer.subject(subject, of: tenant),
                 action: pseudonymizer.action(
                     Array("\(subject) \(JSONValue.object(attributes).text)".utf8), tenant: tenant),
-                category: .payment, attributes: read,
+                category: .payment, attributes: unread ?? read,
                 policyDigest: acting?.reference.digest ?? "", device: device, force: force))
     }
 }
 
 extension Reply {
     var evaluation: (record: EvaluationRecord, isReplay: Bool)? {
-        if case .evaluation(let record, let isReplay, _) = content {
-            (record, isReplay)
+        if case .evaluation(let judged, let isReplay, _) = content {
+            (judged.record, isReplay)
         } else {
             nil
         }

@@ -49,11 +49,12 @@ import TrustInsights
         let events = [event(noon - .hours(2), .payment, money(10, "USD"))]
         let usd = Self.list(money(7, "USD"))
         let eur = Self.list(money(7, "EUR"))
-        #expect(count.value(of: events, at: noon, judging: usd) == .count(1))
-        #expect(window.value(of: events, at: noon, judging: usd) == .sum(10))
-        #expect(window.value(of: events, at: noon, judging: eur) == .sum(0))
+        #expect(count.value(of: VelocityEvents(events), at: noon, judging: usd) == .count(1))
+        #expect(window.value(of: VelocityEvents(events), at: noon, judging: usd) == .sum(10))
+        #expect(window.value(of: VelocityEvents(events), at: noon, judging: eur) == .sum(0))
         #expect(
-            self.window(.count, .hours(24)).value(of: events, at: noon, judging: eur) == .count(1))
+            self.window(.count, .hours(24)).value(
+                of: VelocityEvents(events), at: noon, judging: eur) == .count(1))
     }
 
     @Test func groupsByWhatIsAbsentAreAGroupToo() {
@@ -62,19 +63,23 @@ import TrustInsights
             event(noon - .minutes(3)), event(noon - .minutes(2), .payment, money(1, "EUR")),
             event(noon - .minutes(1)),
         ]
-        #expect(window.value(of: events, at: noon, judging: []) == .count(2))
+        #expect(window.value(of: VelocityEvents(events), at: noon, judging: []) == .count(2))
         #expect(
-            window.value(of: events, at: noon, judging: Self.list(money(1, "EUR"))) == .count(1))
+            window.value(of: VelocityEvents(events), at: noon, judging: Self.list(money(1, "EUR")))
+                == .count(1))
         #expect(
-            window.value(of: events, at: noon, judging: Self.list(money(1, "GBP"))) == .count(0))
+            window.value(of: VelocityEvents(events), at: noon, judging: Self.list(money(1, "GBP")))
+                == .count(0))
     }
 
     @Test func caseE2_eventsOfTheFutureNeverCount() {
         let siblings = (1...9).map { event(noon - .hours(2) - .minutes(60 - $0)) }
         let events = siblings + [event(noon + .days(1))]
         let window = window(.count, .hours(1))
-        #expect(window.value(of: events, at: noon - .hours(2), judging: []) == .count(9))
-        #expect(window.value(of: events, at: noon, judging: []) == .count(0))
+        #expect(
+            window.value(of: VelocityEvents(events), at: noon - .hours(2), judging: []) == .count(9)
+        )
+        #expect(window.value(of: VelocityEvents(events), at: noon, judging: []) == .count(0))
     }
 
     @Test func caseE5_T30_anEventCountsInItsOwnHour() {
@@ -93,7 +98,7 @@ import TrustInsights
         let events = ["a", "b", "a"].map {
             event(noon - .minutes(1), .payment, ["payee": .digest($0)])
         }
-        #expect(window.value(of: events, at: noon, judging: []) == .count(2))
+        #expect(window.value(of: VelocityEvents(events), at: noon, judging: []) == .count(2))
     }
 
     @Test func caseE7_fourSecondsHoldFourEvents() {
@@ -101,14 +106,18 @@ import TrustInsights
         let events = (0..<60).map { event(noon + .seconds($0)) }
         for now in stride(from: Int64(4), to: 60, by: 4) {
             #expect(
-                window.value(of: events, at: noon + .seconds(now), judging: []) == .count(4),
+                window.value(of: VelocityEvents(events), at: noon + .seconds(now), judging: [])
+                    == .count(4),
                 "at second \(now)")
             // Between two events the same number: one came in for each that left.
             #expect(
-                window.value(of: events, at: noon + .seconds(now) + .milliseconds(999), judging: [])
+                window.value(
+                    of: VelocityEvents(events), at: noon + .seconds(now) + .milliseconds(999),
+                    judging: [])
                     == .count(4))
             #expect(
-                window.value(of: events, at: noon + .seconds(now) - Self.tick, judging: [])
+                window.value(
+                    of: VelocityEvents(events), at: noon + .seconds(now) - Self.tick, judging: [])
                     == .count(4))
         }
     }
@@ -118,7 +127,10 @@ import TrustInsights
         var events: [VelocityEvent] = []
         for index in 0..<10 as Range<Int64> {
             let now = noon + .seconds(index)
-            guard case .count(let earlier) = window.value(of: events, at: now, judging: []) else {
+            guard
+                case .count(let earlier) = window.value(
+                    of: VelocityEvents(events), at: now, judging: [])
+            else {
                 Issue.record("no count")
                 return
             }
@@ -129,12 +141,15 @@ import TrustInsights
 
     @Test func onlyTheCategoriesNamedCount() {
         let events = Policies.Category.allCases.map { event(noon - .minutes(1), $0) }
-        #expect(window(.count, .hours(1)).value(of: events, at: noon, judging: []) == .count(1))
+        #expect(
+            window(.count, .hours(1)).value(of: VelocityEvents(events), at: noon, judging: [])
+                == .count(1))
         #expect(
             window(.count, .hours(1), categories: [.payment, .account])
-                .value(of: events, at: noon, judging: []) == .count(2))
+                .value(of: VelocityEvents(events), at: noon, judging: []) == .count(2))
         #expect(
-            window(.count, .hours(1), categories: []).value(of: events, at: noon, judging: [])
+            window(.count, .hours(1), categories: []).value(
+                of: VelocityEvents(events), at: noon, judging: [])
                 == .count(0))
     }
 
@@ -145,7 +160,8 @@ import TrustInsights
         ]
         let events = values.map { event(noon, .payment, ["x": $0]) } + [event(noon)]
         #expect(
-            window(.distinct(attribute: "x"), .hours(1)).value(of: events, at: noon, judging: [])
+            window(.distinct(attribute: "x"), .hours(1)).value(
+                of: VelocityEvents(events), at: noon, judging: [])
                 == .count(7))
     }
 
@@ -157,7 +173,8 @@ import TrustInsights
             event(noon, .payment, ["x": .digest("9")]), event(noon),
         ]
         #expect(
-            window(.sum(attribute: "x"), .hours(1)).value(of: events, at: noon, judging: [])
+            window(.sum(attribute: "x"), .hours(1)).value(
+                of: VelocityEvents(events), at: noon, judging: [])
                 == .sum(2.5))
     }
 
@@ -170,7 +187,8 @@ import TrustInsights
                 event(noon, .payment, ["x": .value(.double($0))])
             }
             results.insert(
-                window(.sum(attribute: "x"), .hours(1)).value(of: events, at: noon, judging: []))
+                window(.sum(attribute: "x"), .hours(1)).value(
+                    of: VelocityEvents(events), at: noon, judging: []))
         }
         #expect(results == [.sum(0.30000000000000004)])
     }
@@ -197,7 +215,7 @@ import TrustInsights
                 && $0.at.milliseconds <= now.milliseconds
         }.count
         #expect(
-            window(.count, span, by: "g").value(of: events, at: now, judging: group)
+            window(.count, span, by: "g").value(of: VelocityEvents(events), at: now, judging: group)
                 == .count(Int64(expected)), "seed \(seed)")
     }
 }

@@ -35,7 +35,7 @@ public final class Backtest {
     private let horizon: Duration
     private var activation: Activation
     /// Earlier evaluations of each subject, the latest last, as far as windows reach.
-    private var events: [Pseudonym: [VelocityEvent]] = [:]
+    private var events: [Pseudonym: VelocityEvents] = [:]
     private var labels: [Identifier: [Label]] = [:]
     private var outcomes: [BacktestOutcome] = []
     private var report: BacktestReport
@@ -92,9 +92,10 @@ public final class Backtest {
         let start = record.receivedAt - horizon
         // What has left every window is dropped, when there is enough of it to be worth a copy.
         if let count = events[record.subject]?.count, count >= 64, count & (count - 1) == 0 {
-            events[record.subject]?.removeAll { $0.at <= start }
+            let gone = events[record.subject]?.times.prefix { $0 <= start }.count ?? 0
+            events[record.subject]?.removeFirst(gone)
         }
-        events[record.subject, default: []].append(event)
+        events[record.subject, default: VelocityEvents()].append(event)
     }
 
     // MARK: Judging
@@ -115,7 +116,7 @@ public final class Backtest {
             return
         }
         let policy = candidate.policy
-        let earlier = events[record.subject] ?? []
+        let earlier = events[record.subject] ?? VelocityEvents()
         let velocity = policy.velocity.map {
             $0.value(of: earlier, at: record.receivedAt, judging: attributes)
         }

@@ -9,7 +9,7 @@ import TrustInsights
 /// What is large is kept by reference: a command passes through several hands.
 public enum Command: Sendable {
     case authorize(AuthorizeCommand)
-    indirect case evaluate(EvaluateCommand)
+    case evaluate(EvaluateCommand)
     case reportConsumption(ReportCommand)
     case label(LabelCommand)
     /// All of them, or none.
@@ -69,31 +69,31 @@ public struct AuthorizeCommand: Sendable {
 }
 
 /// Judge an action.
-public struct EvaluateCommand: Sendable {
+public final class EvaluateCommand: Sendable {
     /// The caller's id of the request.
-    public var requestID: String
+    public let requestID: String
     /// Who is about to act.
-    public var subject: Pseudonym
+    public let subject: Pseudonym
     /// Stands for subject, context and insights asked for.
-    public var action: Pseudonym
+    public let action: Pseudonym
     /// The kind of action.
-    public var category: Category
+    public let category: Category
     /// The facts as the acting policy declares them, sorted by name; or why they are not.
-    public var attributes: Result<[RecordedAttribute], Refusal>
+    public let attributes: Result<[RecordedAttribute], Refusal>
     /// The digest of the policy by which they were read.
-    public var policyDigest: String
+    public let policyDigest: String
     /// Reads them by another policy, should one have begun to act meanwhile.
-    public var reread: (@Sendable (ActingPolicy) -> Result<[RecordedAttribute], Refusal>)?
+    public let reread: (@Sendable (ActingPolicy) -> Result<[RecordedAttribute], Refusal>)?
     /// The insights asked for; empty stands for the current one.
-    public var insights: [InsightRequest]
+    public let insights: [InsightRequest]
     /// What the device sent.
-    public var device: DeviceResult?
+    public let device: DeviceResult?
     /// What a sandbox key forces.
-    public var force: ForcedResult?
+    public let force: ForcedResult?
     /// The key of the request, computed off the engine's thread.
-    public var requestKey: EntityKey
+    public let requestKey: EntityKey
     /// The key of the subject.
-    public var subjectKey: EntityKey
+    public let subjectKey: EntityKey
 
     /// An action to judge.
     public init(

@@ -58,14 +58,14 @@ public final class ActingPolicy: Sendable {
     var horizon: Duration { policy.velocity.map(\.window).max() ?? .zero }
 
     /// A window that is too full would be slow to read: it is refused, not cut.
-    func checkEventCount(_ events: [VelocityEvent], at now: Instant) throws(Refusal) {
+    func checkEventCount(_ events: VelocityEvents, at now: Instant) throws(Refusal) {
         guard events.count >= TrustLimits.eventsPerWindow else { return }
         let start = now - horizon
-        let used = events.reduce(0) { $1.at > start ? $0 + 1 : $0 }
+        let used = events.times.count { $0 > start }
         guard used >= TrustLimits.eventsPerWindow else { return }
         // Room is made when the oldest of the latest 10,000 leaves the window.
-        let leaving = events[events.count - TrustLimits.eventsPerWindow]
-        let reset = leaving.at + horizon
+        let leaving = events.times[events.count - TrustLimits.eventsPerWindow]
+        let reset = leaving + horizon
         throw Refusal(
             .rateLimitExceeded, "the subject has too many events in the policy's windows",
             isRetryable: true,

@@ -5,34 +5,54 @@ import Scoring
 import Time
 import TrustInsights
 
-/// All that judging an action depends on, besides the command itself.
-struct EvaluationContext {
-    var tenant: Tenant
+/// All that judging an action depends on, besides the command itself. A class, so that handing it on
+/// copies nothing of it.
+final class EvaluationContext {
+    let tenant: Tenant
     /// The app's clock, by which windows, ages and deadlines go.
-    var now: Instant
+    let now: Instant
     /// The id that the evaluation gets if it is recorded.
-    var evaluationID: Identifier
-    var configuration: Configuration
-    var configurationDigest: String
+    let evaluationID: Identifier
+    let configuration: Configuration
+    let configurationDigest: String
     /// The policy that acts for the category.
-    var acting: ActingPolicy?
+    let acting: ActingPolicy?
     /// The policy that runs in shadow beside it.
-    var shadow: ActingPolicy?
+    let shadow: ActingPolicy?
     /// The debt as of `now`, its threshold, and since when it refuses.
-    var debt: (count: Int64, threshold: Int64, refusingSince: Instant?)
+    let debt: (count: Int64, threshold: Int64, refusingSince: Instant?)
     /// Evaluations of the app today.
-    var evaluationsToday: Int64
-    var subject: SubjectState
+    let evaluationsToday: Int64
+    let subject: SubjectState
     /// The evaluation that occupies the requestID.
-    var earlier: EvaluationRecord?
+    let earlier: EvaluationRecord?
+
+    init(
+        tenant: Tenant, now: Instant, evaluationID: Identifier, configuration: Configuration,
+        configurationDigest: String, acting: ActingPolicy?, shadow: ActingPolicy? = nil,
+        debt: (count: Int64, threshold: Int64, refusingSince: Instant?) = (0, 0, nil),
+        evaluationsToday: Int64 = 0, subject: SubjectState, earlier: EvaluationRecord? = nil
+    ) {
+        self.tenant = tenant
+        self.now = now
+        self.evaluationID = evaluationID
+        self.configuration = configuration
+        self.configurationDigest = configurationDigest
+        self.acting = acting
+        self.shadow = shadow
+        self.debt = debt
+        self.evaluationsToday = evaluationsToday
+        self.subject = subject
+        self.earlier = earlier
+    }
 }
 
 /// What became of a request to judge an action.
 enum EvaluationAnswer {
     /// Judged: to be recorded.
-    indirect case judged(EvaluationRecord)
+    case judged(EvaluationRecord)
     /// The same request came before: this was its answer.
-    indirect case replayed(EvaluationRecord)
+    case replayed(EvaluationRecord)
     case refused(Refusal)
 }
 
@@ -43,14 +63,17 @@ extension EvaluateCommand {
     /// authorization → device result → evaluation.
     ///
     /// The activation is one of the acting policy; it only saves taking memory each time.
-    func decide(in context: EvaluationContext, _ activations: ActivationPool) -> EvaluationAnswer {
+    func decide(
+        in context: EvaluationContext, attributes: Result<[RecordedAttribute], Refusal>,
+        _ activations: ActivationPool
+    ) -> EvaluationAnswer {
         if let earlier = context.earlier {
             return earlier.action == action
                 ? .replayed(earlier) : .refused(.requestIDReused(requestID))
         }
         do throws(Refusal) {
             guard let acting = context.acting else { throw Refusal.noPolicy(category) }
-            let attributes = try self.attributes.get()
+            let attributes = try attributes.get()
             if force != nil, context.tenant.environment != .sandbox { throw Refusal.sandboxOnly }
             try context.checkDebtAndRate()
             var authorization = context.subject.authorization(for: category, at: context.now)

@@ -13,9 +13,8 @@ enum ReportAnswer {
 extension ReportCommand {
     /// Takes a report on an evaluation. One is effective: the same again is a replay,
     /// another is refused.
-    func decide(on evaluation: EvaluationState, at now: Instant) -> ReportAnswer {
-        let record = evaluation.record
-        guard let dueAt = record.reportDueAt else {
+    func decide(on evaluation: ReportableEvaluation, at now: Instant) -> ReportAnswer {
+        guard let dueAt = evaluation.reportDueAt else {
             return .refused(
                 Refusal(
                     .reportNotOwed,
@@ -23,7 +22,7 @@ extension ReportCommand {
                     field: "/" + self.evaluation.field, value: .string(self.evaluation.text)))
         }
         if let used = insightsUsed {
-            let known = record.results.indices.map { record.insightID($0).text }
+            let known = evaluation.insightIDs
             if let index = used.firstIndex(where: { !known.contains($0) }) {
                 return .refused(
                     Refusal(
@@ -46,13 +45,12 @@ extension ReportCommand {
         }
         return .recorded(
             ConsumptionRecord(
-                evaluationID: record.evaluationID, subject: record.subject, status: status,
+                evaluationID: evaluation.evaluationID, subject: evaluation.subject, status: status,
                 insightsUsed: insightsUsed,
                 reportedAt: now, dueAt: dueAt,
                 flags: ConsumptionFlag.flags(
-                    of: status, outcome: record.acting.outcome ?? .unknown,
-                    decided: record.decision.output.friction,
-                    insightWasRead: record.insightWasRead)))
+                    of: status, outcome: evaluation.outcome, decided: evaluation.friction,
+                    insightWasRead: evaluation.insightWasRead)))
     }
 }
 
@@ -65,11 +63,11 @@ enum LabelAnswer {
 
 extension LabelCommand {
     /// Takes a label. `earlier` is what was recorded under its labelID.
-    func decide(on evaluation: EvaluationState, earlier: LabelRecord?, at now: Instant)
+    func decide(on evaluation: ReportableEvaluation, earlier: LabelRecord?, at now: Instant)
         -> LabelAnswer
     {
         let record = LabelRecord(
-            evaluationID: evaluation.record.evaluationID, subject: evaluation.record.subject,
+            evaluationID: evaluation.evaluationID, subject: evaluation.subject,
             labelID: labelID, label: label,
             category: category, source: source, occurredAt: occurredAt, retracts: retracts,
             receivedAt: now)
@@ -83,13 +81,13 @@ extension LabelCommand {
                         .labelIDReused, "another label was recorded under this labelID",
                         field: "/labelID", value: .string(labelID)))
         }
-        if now > evaluation.record.labelDeadline {
+        if now > evaluation.labelDeadline {
             return .refused(
                 Refusal(
                     .labelWindowClosed,
-                    "labels of this evaluation were taken until \(evaluation.record.labelDeadline)",
+                    "labels of this evaluation were taken until \(evaluation.labelDeadline)",
                     members: [
-                        "labelDeadline": .string(evaluation.record.labelDeadline.rfc3339)
+                        "labelDeadline": .string(evaluation.labelDeadline.rfc3339)
                     ]))
         }
         guard evaluation.labels.count < TrustLimits.labels else {
@@ -118,7 +116,5 @@ extension LabelCommand {
 
 extension EvaluationRecord {
     /// The id of an insight, by its place among those answered.
-    public func insightID(_ index: Int) -> Identifier {
-        evaluationID.part(Identifier.Part.firstInsight.rawValue + UInt16(index))
-    }
+    public func insightID(_ index: Int) -> Identifier { evaluationID.insight(index) }
 }

@@ -10,7 +10,7 @@ struct Judging {
     let attributes: [RecordedAttribute]
     let acting: ActingPolicy
     let context: EvaluationContext
-    let events: [VelocityEvent]
+    let events: VelocityEvents
     let authorization: (status: AuthorizationStatus, endsAt: Instant?)
     /// What a policy's test puts in the model's place.
     var standIn: InsightResult?
@@ -28,8 +28,9 @@ struct Judging {
             now: context.now)
         let insight = actingInsight(facts)
         let judgement = facts.judge(by: policy, insight: insight, &activation)
-        let insightWasRead = zip(policy.rules, judgement.verdicts).contains {
-            $0.mode == .enforce && $1.isMatch && $0.readsInsight
+        let insightWasRead = judgement.verdicts.indices.contains { index in
+            judgement.verdicts[index].isMatch && policy.rules[index].mode == .enforce
+                && policy.rules[index].readsInsight
         }
         return EvaluationRecord(
             requestID: command.requestID, subject: command.subject, action: command.action,

@@ -58,7 +58,7 @@ extension Core {
     }
 
     /// The evaluation that a caller names; a terminal refusal if there is none.
-    func evaluation(_ address: EvaluationAddress, tenant: Tenant) throws -> EvaluationState {
+    func evaluation(_ address: EvaluationAddress, tenant: Tenant) throws -> ReportableEvaluation {
         switch address {
         case .evaluationID(let text), .insightID(let text):
             guard let id = Identifier(text) else { throw Refusal.notFound(address) }
@@ -76,19 +76,29 @@ extension Core {
 
     /// An evaluation by its own id, or by that of one of its insights.
     func evaluation(_ id: Identifier, tenant: Tenant, address: EvaluationAddress?) throws
-        -> EvaluationState
+        -> ReportableEvaluation
     {
         let address = address ?? .evaluationID(id.text)
-        if let state = evaluations[id.sequence], state.record.evaluationID == id.part(0),
-            state.record.has(id)
-        {
+        if let state = evaluations[id.sequence], state.has(id) {
             try tenant.check(state.tenant, address)
             return state
         }
-        let state = try EvaluationState.load(
-            id, address: address, tenant: tenant, entry: store.entry, entries: store.entries)
+        let state = ReportableEvaluation(try load(id, address: address, tenant: tenant))
         evaluations[id.sequence] = state
         return state
+    }
+
+    /// The whole of an evaluation that a caller names; a terminal refusal if there is none.
+    func shownEvaluation(_ address: EvaluationAddress, tenant: Tenant) throws -> EvaluationState {
+        let id = try evaluation(address, tenant: tenant).evaluationID
+        return try load(id, address: address, tenant: tenant)
+    }
+
+    private func load(_ id: Identifier, address: EvaluationAddress, tenant: Tenant) throws
+        -> EvaluationState
+    {
+        try EvaluationState.load(
+            id, address: address, tenant: tenant, entry: store.entry, entries: store.entries)
     }
 
     /// Overdue evaluations, the oldest first.
@@ -128,7 +138,8 @@ extension Core {
         -> ActingPolicy?
     {
         guard
-            let reference = registry.actingReference(
+            // Asked of what acts alone: asking the registry would copy all of it.
+            let reference = registry.acting.reference(
                 for: tenant, category: category, isShadow: isShadow)
         else { return nil }
         if let known = actingPolicies[reference.digest] { return known }
@@ -153,7 +164,7 @@ extension EvaluationState {
         guard record.evaluationID == id.part(0), record.has(id) else {
             throw Refusal.notFound(address)
         }
-        var state = EvaluationState(record: record, tenant: tenant)
+        var state = EvaluationState(record, tenant: tenant)
         for entry in try entries(.evaluation(record.evaluationID, of: tenant))
         where entry.isOf(tenant) {
             switch RecordKind(rawValue: entry.envelope.kind) {

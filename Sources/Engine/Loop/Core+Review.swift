@@ -201,7 +201,7 @@ extension Core {
         policy: ReviewPromptPolicy, reference: VersionReference
     )? {
         guard
-            let reference = registry.actingReference(
+            let reference = registry.acting.reference(
                 for: tenant, category: nil, isShadow: isShadow),
             case .reviewPrompt(let policy)? = catalog.policy(reference)
         else { return nil }

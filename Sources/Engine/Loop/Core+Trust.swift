@@ -20,12 +20,12 @@ extension Core {
         return .authorization(status: result.status, endsAt: result.endsAt)
     }
 
-    func evaluate(_ given: EvaluateCommand, _ tenant: Tenant, _ submission: Submission) throws
+    func evaluate(_ command: EvaluateCommand, _ tenant: Tenant, _ submission: Submission) throws
         -> Reply.Content
     {
-        var command = given
         let tenantState = registry.state(of: tenant, at: now)
         let acting = acting(for: tenant, category: command.category)
+        var attributes = command.attributes
         if let acting, acting.reference.digest != command.policyDigest {
             // Another policy began to act between reading the request and judging it.
             guard let reread = command.reread else {
@@ -33,7 +33,7 @@ extension Core {
                     .unavailable, "another policy began to act meanwhile; send it again",
                     isRetryable: true)
             }
-            command.attributes = reread(acting)
+            attributes = reread(acting)
         }
         let state = try subject(command.subject, key: command.subjectKey, tenant: tenant)
         let context = EvaluationContext(
@@ -47,7 +47,7 @@ extension Core {
             ),
             evaluationsToday: tenantState.evaluationsToday, subject: state,
             earlier: try completed(command.requestID, key: command.requestKey, tenant: tenant))
-        switch command.decide(in: context, activations) {
+        switch command.decide(in: context, attributes: attributes, activations) {
         case .refused(var refusal):
             if refusal.code == .reportDebt || refusal.code == .accessSuspended {
                 refusal.members["evaluations"] = .array(try overdueIDs(of: tenant))
@@ -56,16 +56,17 @@ extension Core {
         case .replayed(let record):
             let evaluation = try evaluation(record.evaluationID, tenant: tenant, address: nil)
             return .evaluation(
-                record, isReplay: true, consumption: evaluation.consumptionState(at: context.now))
+                JudgedEvaluation(record), isReplay: true,
+                consumption: evaluation.consumptionState(at: context.now))
         case .judged(let record):
             let sequence = nextSequence
             try append(record, keys: [command.requestKey, command.subjectKey], submission)
-            state.apply(
-                EvaluationEvent(record), request: command.requestKey, horizon: horizon)
+            state.apply(EvaluationEvent(record), request: command.requestKey, horizon: horizon)
             registry.apply(record, tenant: tenant, at: now, sequence: sequence)
-            evaluations[sequence] = EvaluationState(record: record, tenant: tenant)
+            evaluations[sequence] = ReportableEvaluation(record, tenant: tenant)
+            let consumption = record.reportDueAt.map { _ in ConsumptionState.due }
             return .evaluation(
-                record, isReplay: false, consumption: record.reportDueAt == nil ? nil : .due)
+                JudgedEvaluation(record), isReplay: false, consumption: consumption)
         }
     }
 
@@ -111,12 +112,12 @@ extension Core {
     func labelAll(_ commands: [LabelCommand], _ tenant: Tenant, _ submission: Submission) throws
         -> Reply.Content
     {
-        var states: [Int64: EvaluationState] = [:]
+        var states: [Int64: ReportableEvaluation] = [:]
         var known: [ExactText: LabelRecord] = [:]
         for (index, command) in commands.enumerated() {
             do {
                 let loaded = try evaluation(command.evaluation, tenant: tenant)
-                let sequence = loaded.record.evaluationID.sequence
+                let sequence = loaded.evaluationID.sequence
                 var state = states[sequence] ?? loaded
                 let key = EntityKey.label(command.labelID, of: tenant)
                 let earlier =

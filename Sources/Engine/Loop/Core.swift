@@ -12,10 +12,13 @@ import TrustInsights
 final class Core {
     let store: any Store
     private(set) var tail: LedgerTail
+    /// What payloads are written in, one after the other: taking memory of that size each time would
+    /// have the allocator tidy up each time.
+    private var writer = JSONWriter(capacity: 4_096)
     var registry = Registry()
     var catalog = Catalog()
     var subjects = StateCache<EntityKey, SubjectState>(limit: EngineLimits.cachedSubjects)
-    var evaluations = StateCache<Int64, EvaluationState>(limit: EngineLimits.cachedEvaluations)
+    var evaluations = StateCache<Int64, ReportableEvaluation>(limit: EngineLimits.cachedEvaluations)
     var reviews = StateCache<EntityKey, ReviewEntity>(limit: EngineLimits.cachedSubjects)
     /// Trust policies that act, by the digest of their file.
     var actingPolicies: [String: ActingPolicy] = [:]
@@ -186,7 +189,7 @@ final class Core {
         case .review(let command): return .review(try review(command, tenant, submission))
         case .advanceSandboxClock(let advance):
             return try advanceClock(advance, tenant, submission)
-        case .show(let address): return .shown(try evaluation(address, tenant: tenant))
+        case .show(let address): return .shown(try shownEvaluation(address, tenant: tenant))
         case .listDebt(let after, let limit):
             return .debt(try debt(of: tenant, after: after, limit: limit))
         // Answered above; named here so that a new command cannot be forgotten.
@@ -221,7 +224,7 @@ final class Core {
             throw Refusal(
                 .serverError, "nothing can be stored now; try again", isRetryable: true)
         }
-        var writer = JSONWriter(capacity: 1_536)
+        writer.removeAll()
         record.write(to: &writer)
         let entry = tail.append(
             kind: R.kind.rawValue, app: submission.tenant?.app ?? "",

@@ -13,9 +13,14 @@ public final class Engine: Sendable {
         var isStopping = false
     }
 
-    private struct Waiting: Sendable {
-        var submission: Submission
-        var reply: @Sendable (Reply) -> Void
+    private final class Waiting: Sendable {
+        let submission: Submission
+        let reply: @Sendable (Reply) -> Void
+
+        init(_ submission: Submission, reply: @escaping @Sendable (Reply) -> Void) {
+            self.submission = submission
+            self.reply = reply
+        }
     }
 
     private let queue = Guarded(Queue())
@@ -84,7 +89,7 @@ public final class Engine: Sendable {
                 queue.waiting.count + submissions.count <= EngineLimits.queued
             else { return false }
             for (index, submission) in submissions.enumerated() {
-                queue.waiting.append(Waiting(submission: submission) { reply(index, $0) })
+                queue.waiting.append(Waiting(submission) { reply(index, $0) })
             }
             return true
         }

@@ -8,7 +8,8 @@ public struct Reply: Sendable {
     /// What it came to.
     public enum Content: Sendable {
         case authorization(status: AuthorizationStatus, endsAt: Instant?)
-        indirect case evaluation(EvaluationRecord, isReplay: Bool, consumption: ConsumptionState?)
+        case evaluation(
+            JudgedEvaluation, isReplay: Bool, consumption: ConsumptionState?)
         case consumption(ConsumptionRecord, isReplay: Bool)
         case label(LabelRecord, status: LabelStatus)
         case labels([(LabelRecord, status: LabelStatus)])

@@ -89,11 +89,12 @@ public struct Trial: Sendable {
         let context = EvaluationContext(
             tenant: Self.tenant, now: test.now,
             evaluationID: Identifier(at: test.now, sequence: 1, ordinal: 0, chance: 0),
-            configuration: Configuration(), configurationDigest: "", acting: acting, shadow: nil,
-            debt: (0, 0, nil), evaluationsToday: 0, subject: SubjectState(), earlier: nil)
+            configuration: Configuration(), configurationDigest: "", acting: acting,
+            subject: SubjectState())
         var judging = Judging(
             command: command, attributes: attributes, acting: acting, context: context,
-            events: events, authorization: (authorization, input.authorizationEndsAt))
+            events: VelocityEvents(events),
+            authorization: (authorization, input.authorizationEndsAt))
         judging.standIn = input.insight.map { insight in
             InsightResult(
                 outcome: insight.outcome, score: insight.score,

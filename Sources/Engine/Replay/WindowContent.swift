@@ -34,7 +34,7 @@ public struct WindowContent: Sendable {
         of policy: TrustPolicy, _ record: EvaluationRecord,
         earlier: [(event: VelocityEvent, evaluation: Identifier?)]
     ) -> [WindowContent] {
-        let events = earlier.map(\.event)
+        let events = VelocityEvents(earlier.map(\.event))
         return zip(policy.velocity, record.velocity).map { window, value in
             let attribute = window.measure.attribute
             let places = window.places(
@@ -48,8 +48,8 @@ public struct WindowContent: Sendable {
                 },
                 events: places.map { place in
                     Event(
-                        at: events[place].at, evaluation: earlier[place].evaluation,
-                        value: attribute.flatMap { events[place].value(of: $0) })
+                        at: earlier[place].event.at, evaluation: earlier[place].evaluation,
+                        value: attribute.flatMap { earlier[place].event.value(of: $0) })
                 },
                 recomputed: now == value ? nil : now)
         }

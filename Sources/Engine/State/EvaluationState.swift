@@ -8,26 +8,15 @@ public struct EvaluationState: Sendable {
     /// Whose it is.
     public let tenant: Tenant
     /// What was asked and decided.
-    public var record: EvaluationRecord {
-        _read { yield judged.record }
-    }
-    /// A record is large, and never changes: states that are copied share it.
-    private let judged: Judged
-
-    private final class Judged: Sendable {
-        let record: EvaluationRecord
-
-        init(_ record: EvaluationRecord) { self.record = record }
-    }
-
+    public let record: EvaluationRecord
     /// The effective report.
     public private(set) var consumption: ConsumptionRecord?
     /// All labels, in ledger order.
     public private(set) var labels: [Label] = []
 
     /// An evaluation after which nothing came yet.
-    public init(record: EvaluationRecord, tenant: Tenant) {
-        judged = Judged(record)
+    public init(_ record: EvaluationRecord, tenant: Tenant) {
+        self.record = record
         self.tenant = tenant
     }
 
@@ -45,4 +34,13 @@ public struct EvaluationState: Sendable {
             ConsumptionState(dueAt: $0, reportedAt: consumption?.reportedAt, now: now)
         }
     }
+}
+
+/// A record that was judged, by reference: it is large, and whoever passes it on need not copy it.
+public final class JudgedEvaluation: Sendable {
+    /// What was asked and decided.
+    public let record: EvaluationRecord
+
+    /// A record that does not change any more.
+    public init(_ record: EvaluationRecord) { self.record = record }
 }

@@ -64,13 +64,6 @@ struct Registry {
         return state
     }
 
-    /// What acts for an app in an environment: its own activation, else the common one.
-    func actingReference(for tenant: Tenant, category: Policies.Category?, isShadow: Bool = false)
-        -> VersionReference?
-    {
-        acting.reference(for: tenant, category: category, isShadow: isShadow)
-    }
-
     /// How many recorded events of an app in an environment a policy has judged; of all of them
     /// without one.
     func judged(by policy: VersionReference, of tenant: Tenant?) -> Int64 {

@@ -9,16 +9,19 @@ final class SubjectState {
     /// By category; absent is `notDetermined`.
     private(set) var authorizations: [Policies.Category: Authorization] = [:]
     /// Earlier evaluations, in order of time, as far back as any window reaches.
-    private(set) var events: [VelocityEvent] = []
+    private(set) var events = VelocityEvents()
     /// The requests behind `events`, in the same order.
     private var requests: [EntityKey] = []
     /// Refused requests: the only ones that may come again, and then count once.
     private var refusedRequests: Set<EntityKey> = []
 
     /// The events that count when a request is judged: all but its own earlier refusal.
-    func events(judging request: EntityKey) -> [VelocityEvent] {
-        guard refusedRequests.contains(request) else { return events }
-        return zip(events, requests).filter { $0.1 != request }.map(\.0)
+    func events(judging request: EntityKey) -> VelocityEvents {
+        refusedRequests.contains(request) ? events.removing(places(of: request)) : events
+    }
+
+    private func places(of request: EntityKey) -> [Int] {
+        requests.indices.filter { requests[$0] == request }
     }
 
     /// The authorization for a category at an instant.
@@ -37,9 +40,8 @@ final class SubjectState {
     /// An action was judged. Events older than `horizon` before it are forgotten.
     func apply(_ event: EvaluationEvent, request: EntityKey, horizon: Duration) {
         if refusedRequests.remove(request) != nil {
-            let others = requests.indices.filter { requests[$0] != request }
-            events = others.map { events[$0] }
-            requests = others.map { requests[$0] }
+            events = events.removing(places(of: request))
+            requests.removeAll { $0 == request }
         }
         if event.isRefused { refusedRequests.insert(request) }
         events.append(event.velocity)
@@ -49,11 +51,11 @@ final class SubjectState {
 
     /// Forgets in large steps: moving the list at every event would cost its length each time.
     private func forget(before start: Instant) {
-        guard events[0].at <= start else { return }
-        let kept = events.firstIndex { $0.at > start } ?? events.count
-        guard kept * 2 >= events.count || kept >= 64 else { return }
-        refusedRequests.subtract(requests[..<kept])
-        events.removeSubrange(..<kept)
-        requests.removeSubrange(..<kept)
+        guard events.times[0] <= start else { return }
+        let gone = events.times.firstIndex { $0 > start } ?? events.count
+        guard gone * 2 >= events.count || gone >= 64 else { return }
+        refusedRequests.subtract(requests[..<gone])
+        events.removeFirst(gone)
+        requests.removeFirst(gone)
     }
 }

@@ -78,7 +78,7 @@ final class Connections: Sendable {
         // Outside the lock: an answer may wake a thread that wants it.
         let connections = open.withLock { Array($0.values) }
         for connection in connections {
-            connection.exchange.withLock { $0 }?.answer(response)
+            connection.exchange.withLock { $0 }?.answer { response }
         }
     }
 }

@@ -90,7 +90,7 @@ extension Exchange {
         // Resumed. In the rare case of an answer that arrived while we were suspending, its
         // thread is between two stores; that is a matter of nanoseconds.
         while true {
-            if let response = readyResponse { return send(response) }
+            if let response = takeResponse() { return send(response) }
             sched_yield()
         }
     }

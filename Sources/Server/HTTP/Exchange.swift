@@ -6,7 +6,7 @@ import Synchronization
 /// It belongs to the thread of the pool that owns the connection. What another thread may touch
 /// is `answer`, which hands over through `phase`.
 ///
-/// Unchecked: `response` is written by the one thread that moves `phase` to `.answering`, before
+/// Unchecked: `makeResponse` is written by the one thread that moves `phase` to `.answering`, before
 /// it moves it to `.answered`; it is read by the connection's thread after it has seen
 /// `.answered`. All else is used by the connection's thread alone, or never changes.
 final class Exchange: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class Exchange: @unchecked Sendable {
     let target: String
 
     private let phase = Atomic<Phase>(.handling)
-    private var response: HTTPResponse?
+    private var makeResponse: (@Sendable () -> HTTPResponse)?
 
     /// The headers were seen; what follows is the body.
     var hasHead = false
@@ -61,13 +61,15 @@ final class Exchange: @unchecked Sendable {
         return phase == .answering || phase == .answered
     }
 
-    /// The answer, if it is there. For the connection's thread.
-    var readyResponse: HTTPResponse? {
-        phase.load(ordering: .acquiring) == .answered ? response : nil
+    /// The answer, if it is there, made now. For the connection's thread, once.
+    func takeResponse() -> HTTPResponse? {
+        guard phase.load(ordering: .acquiring) == .answered else { return nil }
+        return makeResponse.take()?()
     }
 
+    /// Answers. The connection's thread makes the response, not the caller's.
     @discardableResult
-    func answer(_ response: HTTPResponse) -> Bool {
+    func answer(_ makeResponse: @escaping @Sendable () -> HTTPResponse) -> Bool {
         var expected = phase.load(ordering: .acquiring)
         while expected == .handling || expected == .suspended {
             let (won, seen) = phase.compareExchange(
@@ -76,7 +78,7 @@ final class Exchange: @unchecked Sendable {
                 expected = seen
                 continue
             }
-            self.response = response
+            self.makeResponse = makeResponse
             phase.store(.answered, ordering: .releasing)
             // Suspended before we took over: the connection's thread waits for us to wake it. If
             // it was still handling, that thread sees the answer when it tries to suspend.

@@ -8,7 +8,7 @@ public final class Responder: Sendable {
     init(_ exchange: Exchange) { self.exchange = exchange }
 
     deinit {
-        if !exchange.isAnswered { exchange.answer(Problem(.serverError).response) }
+        if !exchange.isAnswered { exchange.answer { Problem(.serverError).response } }
     }
 
     /// Names what the request is for, for whoever observes answers. Only for the handler, before
@@ -17,5 +17,12 @@ public final class Responder: Sendable {
 
     /// Sends the answer. False if there was one already: the draining server gave up waiting.
     @discardableResult
-    public func answer(_ response: HTTPResponse) -> Bool { exchange.answer(response) }
+    public func answer(_ response: HTTPResponse) -> Bool { exchange.answer { response } }
+
+    /// The same with a response that the connection's thread makes, so that the caller's has more time
+    /// for what only it can do.
+    @discardableResult
+    func answer(making response: @escaping @Sendable () -> HTTPResponse) -> Bool {
+        exchange.answer(response)
+    }
 }

@@ -89,7 +89,10 @@ public struct Backend: Sendable {
         let submission = Submission(
             tenant: tenant, actor: call.principal?.keyID ?? "unknown", command: command)
         let isTaken = engine.submit(submission) { reply in
-            responder.answer(Self.response(to: reply, answer))
+            // What is answered is made there, and the command dropped there, so that the engine goes on.
+            responder.answer(making: {
+                withExtendedLifetime(command) { Self.response(to: reply, answer) }
+            })
         }
         if !isTaken { throw Self.queueFull }
     }

@@ -7,7 +7,8 @@ import Synchronization
 /// Results are of what was stored: an item's success is set only from the engine's reply.
 final class Batch: Sendable {
     private struct State: Sendable {
-        var results: [HTTPResponse?]
+        /// What makes each.
+        var results: [(@Sendable () -> HTTPResponse)?]
         var missing: Int
         var debt: Int64 = 0
     }
@@ -22,14 +23,16 @@ final class Batch: Sendable {
     }
 
     /// The result of an item.
-    func set(_ index: Int, _ result: HTTPResponse, debt: Int64 = 0) {
+    func set(
+        _ index: Int, debt: Int64 = 0, making result: @escaping @Sendable () -> HTTPResponse
+    ) {
         let isComplete = state.withLock { state in
             if state.results[index] == nil { state.missing -= 1 }
             state.results[index] = result
             state.debt = max(state.debt, debt)
             return state.missing == 0
         }
-        if isComplete { answer() }
+        if isComplete { responder.answer(making: response) }
     }
 
     /// Hands the good items to the engine; without any, the answer is complete already.
@@ -38,28 +41,29 @@ final class Batch: Sendable {
         _ backend: Backend, answer: @escaping @Sendable (Reply) throws(Problem) -> HTTPResponse
     ) throws(Problem) {
         if commands.isEmpty {
-            if state.withLock({ $0.results.isEmpty }) { self.answer() }
+            if state.withLock({ $0.results.isEmpty }) { responder.answer(making: response) }
             return
         }
         let actor = call.principal?.keyID ?? "unknown"
-        let indexes = commands.map(\.index)
         let isTaken = backend.engine.submitAll(
             commands.map { Submission(tenant: tenant, actor: actor, command: $0.command) }
         ) { place, reply in
-            self.set(
-                indexes[place], Backend.response(to: reply, answer), debt: reply.debt)
+            // The commands, too, are dropped where the answer is made.
+            self.set(commands[place].index, debt: reply.debt) {
+                withExtendedLifetime(commands) { Backend.response(to: reply, answer) }
+            }
         }
         if !isTaken { throw Backend.queueFull }
     }
 
-    private func answer() {
+    @Sendable private func response() -> HTTPResponse {
         let (results, debt) = state.withLock { ($0.results, $0.debt) }
         var writer = JSONWriter(capacity: results.count * 1_024 + 64)
         writer.beginObject()
         writer.key("results")
         writer.beginArray()
-        for (index, result) in results.enumerated() {
-            guard let result else { continue }
+        for (index, makeResult) in results.enumerated() {
+            guard let result = makeResult?() else { continue }
             writer.beginObject()
             writer.key("index")
             writer.int(index)
@@ -75,6 +79,6 @@ final class Batch: Sendable {
         if debt > 0 {
             response.headers.append(HTTPResponse.Header("Discern-Report-Debt", String(debt)))
         }
-        responder.answer(response)
+        return response
     }
 }

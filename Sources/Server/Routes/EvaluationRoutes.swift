@@ -73,18 +73,21 @@ struct EvaluationRoutes {
         to reply: Reply, tenant: Tenant, isTraced: Bool, _ backend: Backend,
         _ metrics: EvaluationMetrics
     ) throws(Problem) -> HTTPResponse {
-        guard case .evaluation(let record, let isReplay, let consumption) = reply.content else {
+        guard case .evaluation(let judged, let isReplay, let consumption) = reply.content else {
             throw .unexpectedReply
         }
-        if !isReplay { metrics.count(record) }
-        if record.isRefused { throw refused(record) }
+        if !isReplay { metrics.count(judged.record) }
+        if judged.record.isRefused { throw refused(judged.record) }
         var writer = JSONWriter(capacity: 1_024)
-        record.writeAnswer(to: &writer, isReplay: isReplay, consumption: consumption) { writer in
-            let acting = backend.engine.directory.acting(for: tenant, category: record.category)
-            if isTraced, let acting, acting.reference == record.policy {
-                writer.key("rules")
-                record.writeRules(to: &writer, policy: acting.policy)
-            }
+        judged.record.writeAnswer(to: &writer, isReplay: isReplay, consumption: consumption) {
+            writer in
+            guard isTraced,
+                let acting = backend.engine.directory.acting(
+                    for: tenant, category: judged.record.category),
+                acting.reference == judged.record.policy
+            else { return }
+            writer.key("rules")
+            judged.record.writeRules(to: &writer, policy: acting.policy)
         }
         return HTTPResponse(status: isReplay ? 200 : 201, body: writer.bytes)
     }
@@ -131,7 +134,7 @@ struct EvaluationRoutes {
                         item, tenant: tenant, backend: backend)
                     commands.append((index, .evaluate(command)))
                 } catch {
-                    batch.set(index, error.response)
+                    batch.set(index) { error.response }
                 }
             }
             try batch.submit(commands, tenant: tenant, call, backend) { reply throws(Problem) in

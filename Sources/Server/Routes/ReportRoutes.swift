@@ -209,7 +209,7 @@ struct ReportRoutes {
                 do throws(Problem) {
                     commands.append((index, .label(try Self.labelCommand(item))))
                 } catch {
-                    batch.set(index, error.response)
+                    batch.set(index) { error.response }
                 }
             }
             try batch.submit(commands, tenant: try backend.tenant(of: call), call, backend) {

@@ -143,13 +143,14 @@ enum Files {
     }
 
     /// Copies a folder's files; owner and modes stay behind, which may be another's.
-    static func copy(_ folder: String, to copy: String) throws {
-        for file in all(in: folder) {
+    static func copy(_ folder: String, to copy: String, only name: String? = nil) throws {
+        for file in all(in: folder) where name == nil || file == "\(folder)/\(name ?? "")" {
             let path = copy + file.dropFirst(folder.count)
             try FileManager.default.createDirectory(
                 at: URL(fileURLWithPath: path).deletingLastPathComponent(),
                 withIntermediateDirectories: true)
-            try Data(bytes(file)).write(to: URL(fileURLWithPath: path))
+            try? FileManager.default.removeItem(atPath: path)
+            try FileManager.default.copyItem(atPath: file, toPath: path)
         }
     }
 

@@ -55,7 +55,7 @@ enum Acknowledgements {
     private static func claims(of reply: Reply) -> [Claim] {
         switch reply.content {
         case .authorization: [Claim(.authorization)]
-        case .evaluation(let record, isReplay: false, _): [Claim(record)]
+        case .evaluation(let judged, isReplay: false, _): [Claim(judged.record)]
         case .consumption(let record, isReplay: false): [Claim(record)]
         case .label(let record, let status): status == .replayed ? [] : [Claim(record)]
         case .labels(let labels):
