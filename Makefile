@@ -11,6 +11,7 @@ RUNS = 1000000
 
 # What `make prove` tries; the seeds of simulations begin with SEED.
 SEEDS = 10000
+HISTORIES = 100000
 SEED = 1
 KILLS = 500
 MINUTES = 10
@@ -20,14 +21,16 @@ TAMPERED = 1000000
 PROVE = TMPDIR=$(firstword $(wildcard /dev/shm) /tmp) swift test -c release --skip-build --filter
 
 .PHONY: help dependencies build run test test-debug test-release check prove prove-faults \
-	prove-tampering prove-simulation prove-kills prove-soak format lint docs bench fuzz clean
+	prove-tampering prove-simulation prove-histories prove-kills prove-soak format lint docs \
+	bench fuzz clean
 
 help:
 	@echo 'make run      build and serve for development, on 127.0.0.1:8080'
 	@echo 'make test     all tests, in debug and in release'
 	@echo 'make check    the gate: format, then all tests; warnings are errors'
 	@echo 'make prove    that the ledger loses nothing, at length (an hour):'
-	@echo '              SEEDS=$(SEEDS) SEED=$(SEED) KILLS=$(KILLS) MINUTES=$(MINUTES) TAMPERED=$(TAMPERED)'
+	@echo '              SEEDS=$(SEEDS) SEED=$(SEED) HISTORIES=$(HISTORIES) KILLS=$(KILLS)'
+	@echo '              MINUTES=$(MINUTES) TAMPERED=$(TAMPERED)'
 	@echo 'make format   format all sources'
 	@echo 'make docs     the documentation of the CEL module, as pages'
 	@echo 'make bench    measure against the floor (minutes)'
@@ -73,7 +76,7 @@ check: lint test
 prove: dependencies
 	swift build -c release --build-tests
 	@failed=; \
-	for part in tampering faults simulation kills soak; do \
+	for part in tampering faults simulation histories kills soak; do \
 		start=$$(date +%s); \
 		echo "prove: $$part"; \
 		if $(MAKE) --no-print-directory prove-$$part; then result=passed; \
@@ -92,6 +95,9 @@ prove-tampering:
 
 prove-simulation:
 	DISCERN_SIMULATION_SEEDS=$(SEEDS) DISCERN_SIMULATION_SEED=$(SEED) $(PROVE) SimulationTests
+
+prove-histories:
+	DISCERN_HISTORIES=$(HISTORIES) DISCERN_HISTORY_SEED=$(SEED) $(PROVE) 'RandomHistoryTests|RetryTests'
 
 prove-kills:
 	DISCERN_KILLS=$(KILLS) $(PROVE) 'Scenarios/Kill'

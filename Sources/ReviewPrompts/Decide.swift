@@ -25,14 +25,14 @@ public enum ReviewPrompts {
         var situation = try situation(
             donation, device: device, subject: subject, policy: policy, zones: zones,
             environment: environment, now: now, happenedAt: happenedAt)
-        let verdicts = situation.verdicts(at: now)
+        var verdicts = situation.verdicts(at: now)
         let asks = verdicts.allSatisfy { $0.result == .pass }
         let isThrottled = zip(situation.rules, verdicts).contains { rule, verdict in
             rule.throttles && verdict.result != .pass
         }
         let isReason = policy.reason(named: donation.reason) != nil
         let isCounted =
-            isReason && situation.countsAs == .holds
+            isReason && situation.countedAs == .holds
             && (!isThrottled || policy.whileThrottled == .keep)
 
         if isCounted {
@@ -43,8 +43,11 @@ public enum ReviewPrompts {
         if policy.suppresses(after: donation.reason) {
             ReviewSubjectState.remember(
                 donation.reason, ReviewMark(at: happenedAt, version: donation.version),
-                in: &situation.subject.events)
+                in: &situation.subject.events, keeping: policy)
         }
+        // What clears and when is asked of the state that the donation leaves behind.
+        let imagined = situation.imagining()
+        if !asks { verdicts = imagined.clearing(verdicts, from: now) }
         var decision = ReviewDecision(
             answer: .hold, verdicts: verdicts, nextEligibleAt: nil, missing: [],
             isCounted: isCounted, isStale: situation.isStale, isClockAhead: isAhead,
@@ -60,8 +63,7 @@ public enum ReviewPrompts {
             decision.subject.openGrantID = grantID
             decision.device.put(grant, now: now)
         } else {
-            (decision.nextEligibleAt, decision.missing) = situation.imagining().nextEligible(
-                from: now)
+            (decision.nextEligibleAt, decision.missing) = imagined.nextEligible(from: now)
         }
         return decision
     }
@@ -78,11 +80,13 @@ public enum ReviewPrompts {
             donation, device: device, subject: subject, policy: policy, zones: zones,
             environment: environment, now: now, happenedAt: nil)
         let verdicts = situation.verdicts(at: now)
-        let (next, missing) = situation.nextEligible(from: now)
+        let imagined = situation.imagining()
+        let (next, missing) = imagined.nextEligible(from: now)
         let ledger = situation.subject.ledger
         return ReviewStatus(
-            wouldAsk: verdicts.allSatisfy { $0.result == .pass }, verdicts: verdicts,
-            nextEligibleAt: next, missing: missing, counts: situation.counts,
+            wouldAsk: verdicts.allSatisfy { $0.result == .pass },
+            verdicts: imagined.clearing(verdicts, from: now), nextEligibleAt: next,
+            missing: missing, counts: situation.counts,
             prompts: ledger.countingTotal(at: now),
             lastPromptAt: ledger.lastCounting(at: now)?.grantedAt, policy: policy.reference)
     }
@@ -132,10 +136,10 @@ public enum ReviewPrompts {
         }
         var situation = Situation(
             policy: policy, donation: donation, environment: environment, zone: zone,
-            subject: subject, device: device, countsAs: .holds, happenedAt: happenedAt,
+            subject: subject, device: device, countedAs: .holds, happenedAt: happenedAt,
             isStale: happenedAt.map { now - $0 > ReviewPromptLimits.freshness } ?? false)
         if let condition = policy.reason(named: donation.reason)?.when {
-            situation.countsAs = condition.evaluate(situation.facts(at: now))
+            situation.countedAs = condition.evaluate(situation.facts(at: now))
         }
         return situation
     }
@@ -153,50 +157,6 @@ extension Situation {
             reason: donation.reason, attributes: donation.attributes, version: donation.version,
             counts: counts, prompts: subject.ledger.countingTotal(at: now),
             lastPromptAt: subject.ledger.lastCounting(at: now)?.grantedAt, now: now)
-    }
-
-    /// The earliest instant from `from` on at which all rules pass for a donation made then, if
-    /// nothing else happens; or nil with the rules that time alone never clears.
-    ///
-    /// Each rule gives the exact first instant at which it passes, so going on to the latest of
-    /// them can never overshoot; where that instant fails another rule, the walk repeats.
-    func nextEligible(from: Instant) -> (Instant?, missing: [String]) {
-        var situation = self
-        var instant = from
-        for _ in 0..<ReviewPromptLimits.searchSteps {
-            // The end of a lease changes the state the other rules look at, so it comes first.
-            if let clear = situation.earliestPass(of: .reservation, from: instant) {
-                instant = clear
-            }
-            situation.subject.settle(at: instant)
-            var latest = instant
-            var missing: [String] = []
-            for rule in situation.rules {
-                if let pass = situation.earliestPass(of: rule, from: instant) {
-                    latest = max(latest, pass)
-                } else {
-                    missing.append(situation.verdict(of: rule, at: instant).rule)
-                }
-            }
-            // Where an erased subject's prompt ends counting, the rules start from other facts.
-            let change = situation.erasedGrantEnds(after: instant)
-            if let change, !missing.isEmpty || change < latest {
-                instant = change
-                continue
-            }
-            if !missing.isEmpty || latest >= .max { return (nil, missing) }
-            if latest == instant { return (instant, []) }
-            instant = latest
-        }
-        return (nil, [])
-    }
-}
-
-extension Situation {
-    /// The first instant after `instant` at which a prompt of an erased subject no longer counts.
-    private func erasedGrantEnds(after instant: Instant) -> Instant? {
-        device.ledger.grants.compactMap { $0.countsErasedUntil.map { $0 + .milliseconds(1) } }
-            .filter { $0 > instant }.min()
     }
 }
 

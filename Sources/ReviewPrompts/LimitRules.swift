@@ -147,11 +147,11 @@ extension Situation {
     }
 
     private func mark(of suppression: ReviewSuppression) -> ReviewMark? {
-        switch suppression.trigger {
-        case .event(let name): subject.events[name]
-        case .requested: subject.outcomes["requested"]
-        case .notRequested(nil): subject.outcomes["notRequested"]
-        case .notRequested(let reason?): subject.outcomes["notRequested/" + reason]
+        let name = suppression.trigger.markName
+        return if case .event = suppression.trigger {
+            subject.events[name]
+        } else {
+            subject.outcomes[name]
         }
     }
 

@@ -1,3 +1,4 @@
+import Policies
 import Time
 
 /// Two subjects that turned out to be one.
@@ -18,9 +19,10 @@ extension ReviewPrompts {
     /// - Parameters:
     ///   - accountID: the account's pseudonym.
     ///   - installID: the install's pseudonym.
+    ///   - policy: the acting one, if there is one; what its limits look at is not forgotten.
     public static func merge(
         install: ReviewSubjectState, installID: String, into account: ReviewSubjectState,
-        accountID: String, now: Instant
+        accountID: String, policy: ReviewPromptPolicy? = nil, now: Instant
     ) throws(ReviewPromptError) -> ReviewMerge {
         if installID == accountID { throw .mergedIntoItself }
         if let other = account.aliasOf { throw .aliased(to: other) }
@@ -41,10 +43,10 @@ extension ReviewPrompts {
         }
         account.hasCountedGrant = account.hasCountedGrant || install.hasCountedGrant
         for (name, mark) in install.events {
-            ReviewSubjectState.remember(name, mark, in: &account.events)
+            ReviewSubjectState.remember(name, mark, in: &account.events, keeping: policy)
         }
         for (name, mark) in install.outcomes {
-            ReviewSubjectState.remember(name, mark, in: &account.outcomes)
+            ReviewSubjectState.remember(name, mark, in: &account.outcomes, keeping: policy)
         }
         account.lastVersion = account.lastVersion ?? install.lastVersion
         account.zone = account.zone ?? install.zone

@@ -32,10 +32,10 @@ extension ReviewPrompts {
     ///   - grant: the grant as it was given, for one that the ledgers no longer remember.
     ///   - subject: what is remembered of the grant's subject, aliases resolved.
     ///   - device: what is remembered of the grant's device.
-    ///   - policy: the acting one.
+    ///   - policy: the acting one, if there is one: a prompt that was shown counts without it.
     public static func recordOutcome(
         _ outcome: ReviewOutcome, of grant: ReviewGrant, device: ReviewDeviceState,
-        subject: ReviewSubjectState, policy: ReviewPromptPolicy, now: Instant
+        subject: ReviewSubjectState, policy: ReviewPromptPolicy?, now: Instant
     ) throws(ReviewPromptError) -> ReviewOutcomeResult {
         if let account = subject.aliasOf { throw .aliased(to: account) }
         var result = ReviewOutcomeResult(
@@ -43,7 +43,7 @@ extension ReviewPrompts {
             device: device)
         result.subject.settle(at: now)
         switch outcome {
-        case .requested: recordRequested(&result, now: now)
+        case .requested: recordRequested(&result, policy: policy, now: now)
         case .notRequested(let reason):
             if let bytes = reason?.utf8.count, bytes > ReviewPromptLimits.outcomeReason {
                 throw .outcomeReasonTooLong(bytes: bytes)
@@ -53,7 +53,9 @@ extension ReviewPrompts {
         return result
     }
 
-    private static func recordRequested(_ result: inout ReviewOutcomeResult, now: Instant) {
+    private static func recordRequested(
+        _ result: inout ReviewOutcomeResult, policy: ReviewPromptPolicy?, now: Instant
+    ) {
         var grant = result.grant
         guard grant.report != .requested else {
             result.isReplayed = true
@@ -69,11 +71,12 @@ extension ReviewPrompts {
         store(grant, in: &result, wasCounting: hadEffect, now: now)
         if !hadEffect { result.subject.becomesCounting(grant) }
         ReviewSubjectState.remember(
-            "requested", ReviewMark(at: now, version: grant.version), in: &result.subject.outcomes)
+            "requested", ReviewMark(at: now, version: grant.version), in: &result.subject.outcomes,
+            keeping: policy)
     }
 
     private static func recordReturned(
-        _ result: inout ReviewOutcomeResult, reason: String?, policy: ReviewPromptPolicy,
+        _ result: inout ReviewOutcomeResult, reason: String?, policy: ReviewPromptPolicy?,
         now: Instant
     ) throws(ReviewPromptError) {
         var grant = result.grant
@@ -91,17 +94,16 @@ extension ReviewPrompts {
         grant.reportedAt = now
         grant.returnReason = reason
         store(grant, in: &result, wasCounting: wasCounting, now: now)
-        if wasOpen, policy.faults.comparesCountsForEquality,
+        if wasOpen, policy?.faults.comparesCountsForEquality == true,
             let counter = result.subject.counters[grant.reason], counter.total > 0
         {
             // Where counts are compared with `==`, one that stays would never be met again.
             result.subject.counters[grant.reason]?.total -= 1
         }
         let mark = ReviewMark(at: now, version: grant.version)
-        ReviewSubjectState.remember("notRequested", mark, in: &result.subject.outcomes)
-        if let reason {
+        for name in ["notRequested"] + (reason.map { ["notRequested/" + $0] } ?? []) {
             ReviewSubjectState.remember(
-                "notRequested/" + reason, mark, in: &result.subject.outcomes)
+                name, mark, in: &result.subject.outcomes, keeping: policy)
         }
     }
 

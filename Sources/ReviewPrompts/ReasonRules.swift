@@ -31,7 +31,7 @@ extension Situation {
             rule: reason.name, result: isMet ? .pass : .fail, have: first.map { .count($0.have) },
             need: first?.need, parts: parts)
         if !isMet { verdict.cause = first == nil ? .requirementNotMet : .moreDonations }
-        switch countsAs {
+        switch countsAs(at: now) {
         case .holds:
             break
         case .doesNotHold:
@@ -45,7 +45,7 @@ extension Situation {
     }
 
     /// Evaluates every part, without a shortcut, so that the verdict shows them all.
-    private func isMet(
+    func isMet(
         _ requirement: ReviewRequirement, at now: Instant, _ parts: inout [RuleVerdict.Part]
     ) -> Bool {
         switch requirement {
@@ -64,6 +64,15 @@ extension Situation {
             parts.append(
                 RuleVerdict.Part(
                     reason: reason, have: have, need: .atLeast(.days(Int64(atLeast))),
+                    isMet: have >= atLeast))
+            return have >= atLeast
+        case .weighted(let sum, let atLeast, let window):
+            let have = sum.reduce(0) {
+                $0 + $1.points * count(of: $1.reason, within: window, at: now)
+            }
+            parts.append(
+                RuleVerdict.Part(
+                    reason: ReviewPoints.text(sum), have: have, need: .atLeast(.count(atLeast)),
                     isMet: have >= atLeast))
             return have >= atLeast
         case .all(let requirements):
@@ -92,44 +101,5 @@ extension Situation {
 
     private func distinctDays(of reason: String, within window: Int, at now: Instant) -> Int {
         counter(reason, at: now).distinctDays(within: window, today: zone.date(at: now))
-    }
-
-    /// The earliest instant at which the requirement is met by a donation made then. Counts change
-    /// with time only where a donation leaves a window or another day begins.
-    func earliestRequirement(from: Instant) -> Instant? {
-        guard case .holds = countsAs, let reason = policy.reason(named: donation.reason)
-        else { return nil }
-        var moments: Set<Instant> = []
-        addMoments(of: reason.requirement, from: from, to: &moments)
-        return moments.sorted().first { moment in
-            var parts: [RuleVerdict.Part] = []
-            return isMet(reason.requirement, at: moment, &parts)
-        }
-    }
-
-    private func addMoments(
-        of requirement: ReviewRequirement, from: Instant, to moments: inout Set<Instant>
-    ) {
-        switch requirement {
-        case .count(_, _, nil):
-            break
-        case .count(let reason, _, let window?):
-            for instant in subject.counters[reason]?.recent ?? [] where instant + window > from {
-                moments.insert(instant + window)
-            }
-        case .distinctDays(_, _, let window):
-            let today = zone.date(at: from)
-            for days in 1...max(window, 1) {
-                if let start = zone.earliestInstant(
-                    of: today.adding(days: Int64(days)), notBefore: from)
-                {
-                    moments.insert(start)
-                }
-            }
-        case .all(let parts), .any(let parts):
-            for part in parts { addMoments(of: part, from: from, to: &moments) }
-        case .not(let part):
-            addMoments(of: part, from: from, to: &moments)
-        }
     }
 }

@@ -34,6 +34,10 @@ public enum ReviewPromptLimits {
     public static let freshness = Duration.seconds(60)
     /// A donation further in the future is refused.
     public static let clockTolerance = Duration.minutes(5)
+    /// A condition that reads `now` is tried every hour for so many hours, then every day.
+    static let probedHours = 8 * 24
+    /// How many days ahead such a condition is tried.
+    static let probedDays = 400
     /// Steps in the search for the next eligible instant; each passes one rule's change.
     static let searchSteps = 1000
 }

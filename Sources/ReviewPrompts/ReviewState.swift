@@ -93,16 +93,22 @@ public struct ReviewSubjectState: Sendable, Hashable {
         }
     }
 
-    /// Remembers when something happened, if that is later than what is remembered; beyond the
-    /// limit the oldest mark goes.
-    static func remember(_ name: String, _ mark: ReviewMark, in marks: inout [String: ReviewMark]) {
+    /// Remembers when something happened, if that is later than what is remembered. Beyond the
+    /// limit the oldest mark goes, of those first that no limit of the policy looks at: a caller
+    /// that reports ever new reasons must not make a refusal forgotten.
+    static func remember(
+        _ name: String, _ mark: ReviewMark, in marks: inout [String: ReviewMark],
+        keeping policy: ReviewPromptPolicy?
+    ) {
         if let known = marks[name], known.at > mark.at { return }
         marks[name] = mark
-        if marks.count > ReviewPromptLimits.marks,
-            let oldest = marks.min(by: { ($0.value.at, $0.key) < ($1.value.at, $1.key) })
-        {
-            marks[oldest.key] = nil
+        guard marks.count > ReviewPromptLimits.marks else { return }
+        let kept = policy?.markNames ?? []
+        let oldest = marks.min {
+            (kept.contains($0.key) ? 1 : 0, $0.value.at, $0.key)
+                < (kept.contains($1.key) ? 1 : 0, $1.value.at, $1.key)
         }
+        if let oldest { marks[oldest.key] = nil }
     }
 
     /// Counts a donation, forgetting counters of reasons the policy does not know if there are too
@@ -112,5 +118,28 @@ public struct ReviewSubjectState: Sendable, Hashable {
         if counters.count > ReviewPromptLimits.counters {
             counters = counters.filter { known.contains($0.key) }
         }
+    }
+}
+
+extension ReviewSuppression.Trigger {
+    /// What its mark is called, among events or outcomes.
+    var markName: String {
+        switch self {
+        case .event(let name): name
+        case .requested: "requested"
+        case .notRequested(nil): "notRequested"
+        case .notRequested(let reason?): "notRequested/" + reason
+        }
+    }
+}
+
+extension ReviewPromptPolicy {
+    /// The marks that limits look at; no more than there may be limits.
+    fileprivate var markNames: Set<String> {
+        Set(
+            limits.compactMap { limit in
+                guard case .suppression(let suppression) = limit.kind else { return nil }
+                return suppression.trigger.markName
+            })
     }
 }

@@ -13,12 +13,14 @@ struct Situation {
     /// The subject without this donation in its counts, settled.
     var subject: ReviewSubjectState
     var device: ReviewDeviceState
-    /// Whether the donation counts.
-    var countsAs: DonationCondition.Outcome
+    /// Whether the donation that was made counts.
+    var countedAs: DonationCondition.Outcome
     /// When the donation happened; nil for one that is imagined at the instant asked about.
     let happenedAt: Instant?
     /// Whether the donation is too old to ask.
     let isStale: Bool
+    /// Whether nobody has made the donation, so that its condition is asked anew at each instant.
+    var isImagined = false
 
     /// The version that rules see: as written, or as the fault of reading anything as 1.0.0 has it.
     var versionText: String {
@@ -30,7 +32,16 @@ struct Situation {
     func imagining() -> Situation {
         Situation(
             policy: policy, donation: donation, environment: environment, zone: zone,
-            subject: subject, device: device, countsAs: countsAs, happenedAt: nil, isStale: false)
+            subject: subject, device: device, countedAs: countedAs, happenedAt: nil,
+            isStale: false, isImagined: true)
+    }
+
+    /// Whether the donation counts, for an imagined one at the instant asked about.
+    func countsAs(at instant: Instant) -> DonationCondition.Outcome {
+        guard isImagined, let condition = policy.reason(named: donation.reason)?.when else {
+            return countedAs
+        }
+        return condition.imagine(facts(at: instant))
     }
 
     /// The ledgers that a scope names.
@@ -58,18 +69,8 @@ struct Situation {
         return rules
     }
 
-    /// What every rule says, with the instant at which it clears.
-    func verdicts(at now: Instant) -> [RuleVerdict] {
-        rules.map { rule in
-            var verdict = verdict(of: rule, at: now)
-            if verdict.result != .pass {
-                // A donation imagined later is fresh; freshness itself is never waited for.
-                if case .fresh = rule { return verdict }
-                verdict.clearsAt = imagining().earliestPass(of: rule, from: now)
-            }
-            return verdict
-        }
-    }
+    /// What every rule says.
+    func verdicts(at now: Instant) -> [RuleVerdict] { rules.map { verdict(of: $0, at: now) } }
 }
 
 /// One rule of a policy.
@@ -144,7 +145,8 @@ extension Situation {
     }
 
     /// The earliest instant, not before `from`, at which a rule passes; nil if time alone never
-    /// makes it pass. Exact: at a millisecond before it the rule does not pass.
+    /// makes it pass. Exact as long as time does not change what is remembered: at a millisecond
+    /// before it the rule does not pass.
     func earliestPass(of rule: Rule, from: Instant) -> Instant? {
         if verdict(of: rule, at: from).result == .pass { return from }
         switch rule {
@@ -155,7 +157,7 @@ extension Situation {
         case .limit(let limit):
             return earliestPass(of: limit, from: from)
         case .reason:
-            return earliestRequirement(from: from)
+            return earliestReason(from: from)
         }
     }
 }

@@ -116,6 +116,28 @@ public final class ZoneRules: Sendable {
         }
     }
 
+    /// Where the local date goes back to an earlier day, after an instant and up to another, with
+    /// the instant at which the later day is reached again.
+    ///
+    /// That happens where clocks go back just after midnight (St. John's until 2011, at 00:01), or
+    /// a zone changes its side of the date line.
+    public func returnsToEarlierDays(
+        after start: Instant, to end: Instant
+    ) -> [(instant: Instant, end: Instant)] {
+        var result: [(instant: Instant, end: Instant)] = []
+        var seconds = start.seconds
+        while let change = nextChange(after: seconds), change <= end.seconds {
+            seconds = change
+            let left = local(atSeconds: change - 1).date
+            guard local(atSeconds: change).date < left else { continue }
+            let instant = Instant(milliseconds: change * 1000)
+            if let again = earliestInstant(of: left, notBefore: instant) {
+                result.append((instant, again))
+            }
+        }
+        return result
+    }
+
     /// The first second after `seconds` at which the offset may change; nil if it never does.
     func nextChange(after seconds: Int64) -> Int64? {
         guard let last = changes.last, seconds < last else {

@@ -32,6 +32,33 @@ import Time
             "reasons: {done: {«1»within: 7d}}\n",
             Expected(1, "policy.missingKey", "needs one of `atLeast`")),
         Case(
+            "reasons: {done: {weighted: {«1»atLeast: 5}}}\n",
+            Expected(1, "policy.missingKey", "needs `points`")),
+        Case(
+            "reasons: {done: {weighted: {«1»points: {done: 1}}}}\n",
+            Expected(1, "policy.missingKey", "needs `atLeast`")),
+        Case(
+            "reasons: {done: {weighted: {points: «1»{}, atLeast: 5}}}\n",
+            Expected(1, "policy.outOfRange", "at least one reason")),
+        Case(
+            "reasons: {done: {weighted: {points: {«1»dnoe: 1}, atLeast: 5}}}\n",
+            Expected(1, "policy.undeclaredReason", "no reason `dnoe`")),
+        Case(
+            "reasons: {done: {weighted: {points: {done: «1»0}, atLeast: 5}}}\n",
+            Expected(1, "policy.outOfRange", "must be 1 to 1000")),
+        Case(
+            "reasons: {done: {weighted: {points: {done: «1»1001}, atLeast: 5}}}\n",
+            Expected(1, "policy.outOfRange", "must be 1 to 1000")),
+        Case(
+            "reasons: {done: {weighted: {points: {done: «1»1.5}, atLeast: 5}}}\n",
+            Expected(1, "policy.wrongType", "the points of `done`")),
+        Case(
+            "reasons: {done: {weighted: {points: {done: 1}, atLeast: «1»101, within: 1d}}}\n",
+            Expected(1, "policy.outOfRange", "must be 1 to 100")),
+        Case(
+            "reasons: {done: {weighted: {points: {done: 1}, atLeast: 5, within: «1»401d}}}\n",
+            Expected(1, "policy.outOfRange", "`within` must be")),
+        Case(
             "reasons: {done: {distinctDays: 5, within: «1»36h}}\n",
             Expected(1, "policy.invalidValue", "whole days")),
         Case(
@@ -129,6 +156,47 @@ import Time
         guard case .unknown = when.evaluate(facts([:])) else {
             Issue.record("a missing attribute leaves the condition open")
             return
+        }
+    }
+
+    @Test func readsSumsOfPointsAlsoAsParts() throws {
+        let text = """
+            kind: reviewPrompt
+            name: r
+            version: 1
+            reasons:
+              done: {weighted: {points: {done: 1, sent: 3}, atLeast: 5}}
+              sent: {any: [{done: 2}, {not: {weighted: {points: {sent: 2}, atLeast: 4, within: 7d}}}]}
+            """
+        let load = PolicyLoader().load([.init(path: "r.yaml", bytes: Array(text.utf8))])
+        #expect(load.diagnostics == [], "\(load.rendered())")
+        let policy = try #require(load.set?.reviewPromptPolicies.first)
+        #expect(
+            policy.reasons.map(\.requirement) == [
+                .weighted(
+                    [ReviewPoints("done", 1), ReviewPoints("sent", 3)], atLeast: 5, within: nil),
+                .any([
+                    .count(reason: "done", atLeast: 2, within: nil),
+                    .not(.weighted([ReviewPoints("sent", 2)], atLeast: 4, within: .days(7))),
+                ]),
+            ])
+        #expect(
+            policy.reasons.map(\.requirement.reasons) == [["done", "sent"], ["done", "sent"]])
+    }
+
+    /// Whether time alone can change what a condition gives.
+    @Test func knowsWhichConditionsReadTheClock() throws {
+        for (when, reads) in [
+            ("now.getHours() > 8", true), ("[1].all(x, now > timestamp(x))", true),
+            ("history.lastPromptAt < timestamp('2026-01-01T00:00:00Z')", false),
+            ("donation.attributes.now == 1", false),
+        ] {
+            let text = """
+                {kind: reviewPrompt, name: r, version: 1, reasons: {done: {atLeast: 1, when: "\(when)"}}}
+                """
+            let load = PolicyLoader().load([.init(path: "r.yaml", bytes: Array(text.utf8))])
+            let policy = try #require(load.set?.reviewPromptPolicies.first, "\(load.rendered())")
+            #expect(policy.reasons.first?.when?.readsNow == reads, "\(when)")
         }
     }
 

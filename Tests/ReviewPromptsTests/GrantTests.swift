@@ -192,6 +192,55 @@ import Time
         #expect(try story.donate("use", at: start, version: "1.1").asks)
     }
 
+    /// Donations of two people on two devices, reports and the end of the lease in every order:
+    /// nobody is asked while a prompt counts, and counts are the same in the end.
+    @Test(arguments: ReviewLease.Silence.allCases)
+    func `caps hold in whatever order things arrive`(silence: ReviewLease.Silence) throws {
+        let actions = ["anna phone", "anna tablet", "bert phone", "requested", "returned", "wait"]
+        var asks = 0
+        for order in permutations(actions) {
+            var story = story(silence, .none)
+            var now = start
+            for action in order {
+                switch action {
+                case "wait": now = now + .minutes(11)
+                case "requested":
+                    if let first = story.grants.first {
+                        try story.report(.requested, of: first, at: now)
+                    }
+                case "returned":
+                    if let first = story.grants.first {
+                        // Refused once it was requested.
+                        _ = try? story.report(.notRequested(reason: nil), of: first, at: now)
+                    }
+                default:
+                    let (person, device) = (
+                        String(action.prefix(4)), String(action.dropFirst(5))
+                    )
+                    let before =
+                        (story.subjects[person]?.ledger.countingTotal(at: now) ?? 0)
+                        + (story.devices[device]?.ledger.countingTotal(at: now) ?? 0)
+                    let decision = try story.donate(
+                        "use", at: now, subject: person, device: device)
+                    asks += decision.asks ? 1 : 0
+                    #expect(decision.asks == (before == 0), "\(order) at \(action)")
+                }
+            }
+            #expect(
+                story.subjects.values.compactMap { $0.counters["use"]?.total }.reduce(0, +) == 3)
+        }
+        #expect(asks > 720)
+    }
+
+    private func permutations(_ items: [String]) -> [[String]] {
+        guard items.count > 1 else { return [items] }
+        return items.indices.flatMap { index in
+            var rest = items
+            let item = rest.remove(at: index)
+            return permutations(rest).map { [item] + $0 }
+        }
+    }
+
     @Test func `asking why not changes nothing`() throws {
         var story = story(.count, .reset, atLeast: 2)
         try story.donate("use", at: start)

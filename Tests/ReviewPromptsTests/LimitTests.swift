@@ -5,18 +5,6 @@ import Testing
 import Time
 
 @Suite struct LimitTests {
-    @Test func `three prompts in 365 days, and the boundary still counts`() throws {
-        var story = Story(.uses(1, [.cap(3, .days(365))]))
-        for day in ["2024-03-01", "2024-08-01", "2025-02-01"] { try story.prompt(at: instant(day)) }
-        let inside = try story.donate("use", at: instant("2025-02-28"))
-        #expect(inside.failing == ["cap"])
-        #expect(inside.verdicts.first { $0.rule == "cap" }?.have == .count(3))
-        #expect(inside.nextEligibleAt == instant("2025-03-01T12:00:00.001Z"))
-        // Exactly 365 × 24 h after the first.
-        #expect(try story.donate("use", at: instant("2025-03-01")).failing == ["cap"])
-        #expect(try story.donate("use", at: instant("2025-03-01T12:00:00.001Z")).asks)
-    }
-
     @Test func `one more than the cap has to wait for more than one to leave`() throws {
         var story = Story(.uses(1, [.cap(5, .days(30))]))
         let start = instant("2026-01-01")
@@ -26,18 +14,6 @@ import Time
         let clear = start + .days(33) + .milliseconds(1)
         #expect(decision.nextEligibleAt == clear)
         #expect(decision.verdicts.first { $0.rule == "cap" }?.clearsAt == clear)
-    }
-
-    @Test func `a downgrade and upgrade does not defeat the set of versions`() throws {
-        var story = Story(.uses(1, [.version()]))
-        try story.prompt(at: instant("2026-01-01"), version: "1.0")
-        try story.prompt(at: instant("2026-02-01"), version: "2.0-beta")
-        for version in ["1.0.0", "1", "1.0+7", "2.0.0-beta"] {
-            #expect(
-                try story.donate("use", at: instant("2026-03-01"), version: version).failing
-                    == ["version"], "\(version)")
-        }
-        try story.prompt(at: instant("2026-04-01"), version: "2.0")
     }
 
     @Test(arguments: ["", "unknown", "1.0 (77)"])
@@ -86,41 +62,6 @@ import Time
             story.policy.faults.takesAbsoluteDistance = true
             #expect(try story.status("use", at: instant("2026-01-01")).wouldAsk)
         }
-    }
-
-    @Test(
-        .enabled(if: TestZones.arePresent),
-        arguments: [
-            ("America/New_York", "2025-03-08T23:30:00-05:00", "2025-03-15T00:15:00-04:00", true),
-            ("America/New_York", "2025-10-27T00:05:00-04:00", "2025-11-02T23:55:00-05:00", false),
-            ("Europe/London", "2025-03-29T12:00:00Z", "2025-04-05T12:00:00+01:00", true),
-            ("+09:00", "2026-05-01T14:00:00Z", "2026-05-08T06:00:00Z", true),
-            ("-07:00", "2026-05-01T14:00:00Z", "2026-05-08T06:00:00Z", false),
-            ("UTC", "2026-01-01T15:00:00Z", "2026-01-08T08:00:00Z", true),
-        ])
-    func `seven days of the calendar`(zone: String, last: String, now: String, asks: Bool) throws {
-        var story = Story(.uses(1, [.interval(.calendarDays(7))]))
-        story.zone = zone
-        try story.prompt(at: instant(last))
-        #expect(try story.donate("use", at: instant(now)).asks == asks)
-    }
-
-    @Test(.enabled(if: TestZones.arePresent))
-    func `a day clears where it begins`() throws {
-        var story = Story(.uses(1, [.interval(.calendarDays(2))]))
-        story.zone = "Asia/Beirut"
-        try story.prompt(at: instant("2025-03-28T12:00:00Z"))
-        // Midnight of the 30th does not exist; the day begins at 01:00.
-        #expect(
-            try story.status("use", at: instant("2025-03-29")).nextEligibleAt
-                == instant("2025-03-29T22:00:00Z"))
-        story = Story(.uses(1, [.interval(.calendarDays(1))]))
-        story.zone = "Pacific/Apia"
-        try story.prompt(at: instant("2011-12-29T22:00:00Z"))
-        // The 30th was skipped: the 31st is two days later and begins at once.
-        #expect(
-            try story.status("use", at: instant("2011-12-30T09:00:00Z")).nextEligibleAt
-                == instant("2011-12-30T10:00:00Z"))
     }
 
     @Test func `without an install date nothing is known`() throws {

@@ -9,11 +9,15 @@ import Time
 enum TestZones {
     static let folder = "/usr/share/zoneinfo/"
     static let arePresent = FileManager.default.fileExists(atPath: folder + "Europe/London")
+    static let names = [
+        "Africa/Casablanca", "America/Havana", "America/Los_Angeles", "America/New_York",
+        "America/Sao_Paulo", "America/St_Johns", "Asia/Beirut", "Asia/Kathmandu", "Asia/Tokyo",
+        "Australia/Lord_Howe", "Europe/London", "Pacific/Apia", "Pacific/Kiritimati",
+        "Pacific/Pago_Pago",
+    ]
     static let database: ZoneDatabase = {
         var zones: [String: ZoneRules] = [:]
-        for name in [
-            "Europe/London", "Pacific/Apia", "America/New_York", "Asia/Beirut", "Asia/Tokyo",
-        ] {
+        for name in names {
             guard let data = FileManager.default.contents(atPath: folder + name) else { continue }
             zones[name] = try? ZoneRules(name: name, tzif: Array(data))
         }

@@ -6,8 +6,8 @@ import Time
 /// What the review flow can be asked to do.
 public enum ReviewCommand: Sendable {
     case donate(DonateCommand)
-    /// What became of a grant, named by its id.
-    case reportOutcome(grantID: String, ReviewOutcome)
+    /// What became of a grant, named by its id; with a subject, it must be that one's.
+    case reportOutcome(grantID: String, ReviewOutcome, subject: Pseudonym? = nil)
     /// Why not, and when: changes nothing.
     case status(ReviewStatusCommand)
     case reset(subject: Pseudonym)

@@ -18,8 +18,8 @@ extension Core {
         do {
             switch command {
             case .donate(let command): return try donate(command, tenant, submission)
-            case .reportOutcome(let id, let outcome):
-                return try reportOutcome(outcome, of: id, tenant, submission)
+            case .reportOutcome(let id, let outcome, let subject):
+                return try reportOutcome(outcome, of: id, by: subject, tenant, submission)
             case .status(let command): return try status(command, tenant)
             case .reset(let subject): return try reset(subject, tenant, submission)
             case .merge(let install, let account):
@@ -78,23 +78,21 @@ extension Core {
     }
 
     private func reportOutcome(
-        _ outcome: ReviewOutcome, of text: String, _ tenant: Tenant, _ submission: Submission
+        _ outcome: ReviewOutcome, of text: String, by reporter: Pseudonym?, _ tenant: Tenant,
+        _ submission: Submission
     ) throws -> ReviewAnswer {
         let now = clock(of: tenant)
-        guard let id = Identifier(text),
-            let entry = try store.entry(id.sequence), entry.isOf(tenant),
-            entry.envelope.kind == RecordKind.donation.rawValue,
-            let grant = try entry.record(DonationRecord.self).grant, grant.id == id.text
-        else {
-            throw Refusal(
-                .notFound, "there is no such grant", field: "/grantID", value: .string(text))
-        }
-        let policy = try actingReviewPolicy(of: tenant)
+        let (id, grant) = try grant(named: text, tenant)
         let subject = try self.account(of: grant.subject, tenant: tenant)
+        if let reporter, try self.account(of: reporter, tenant: tenant).id != subject.id {
+            throw Refusal(
+                .subjectMismatch, "the grant was given to another subject", field: "/subject")
+        }
         let result = try ReviewPrompts.recordOutcome(
             outcome, of: try asReported(grant, id: id, tenant: tenant),
             device: try device(grant.device, tenant: tenant),
-            subject: subject.state, policy: policy.policy, now: now)
+            subject: subject.state,
+            policy: reviewPolicy(of: tenant, isShadow: false)?.policy, now: now)
         if result.isReplayed {
             return .outcome(result.grant, state: result.grant.state(at: now), isReplay: true)
         }
@@ -115,6 +113,27 @@ extension Core {
             record, keys: [.grant(id, of: tenant)] + Self.keys(of: states, tenant), submission)
         keep(states, tenant: tenant)
         return .outcome(result.grant, state: result.grant.state(at: now), isReplay: false)
+    }
+
+    /// The grant of that id as it was given. One of another app does not exist here; one of the
+    /// other environment does, but not here.
+    private func grant(named text: String, _ tenant: Tenant) throws -> (Identifier, ReviewGrant) {
+        let none = Refusal(
+            .notFound, "there is no such grant", field: "/grantID", value: .string(text))
+        guard let id = Identifier(text), let entry = try store.entry(id.sequence),
+            let owner = entry.tenant, owner.app == tenant.app,
+            entry.envelope.kind == RecordKind.donation.rawValue,
+            owner == tenant || !entry.payload.isEmpty,
+            let grant = try entry.record(DonationRecord.self).grant, grant.id == id.text
+        else { throw none }
+        guard owner == tenant else {
+            throw Refusal(
+                .environmentMismatch,
+                "this grant is of the environment \(owner.environment.rawValue), and the key of "
+                    + tenant.environment.rawValue,
+                field: "/grantID", value: .string(text))
+        }
+        return (id, grant)
     }
 
     private func status(_ command: ReviewStatusCommand, _ tenant: Tenant) throws -> ReviewAnswer {
@@ -155,7 +174,7 @@ extension Core {
         }
         let merged = try ReviewPrompts.merge(
             install: before, installID: install.text, into: into, accountID: account.text,
-            now: clock(of: tenant))
+            policy: reviewPolicy(of: tenant, isShadow: false)?.policy, now: clock(of: tenant))
         if before.aliasOf == account.text { return .merged(isReplay: true) }
         var states = ReviewStates()
         states.subjects[install.text] = merged.install

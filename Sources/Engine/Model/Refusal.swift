@@ -17,7 +17,7 @@ public struct Refusal: Error, Sendable, Equatable {
         // Reports and labels
         case alreadyReported, reportNotOwed, labelIDReused, labelWindowClosed, tooManyLabels
         // Review prompts
-        case idempotencyKeyReused
+        case idempotencyKeyReused, subjectMismatch
         // Administration
         case alreadyExists, policyInvalid, policyConflict, policyGuarded
         // The service

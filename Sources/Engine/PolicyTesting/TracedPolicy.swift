@@ -163,6 +163,11 @@ extension ReviewRequirement {
             ["\(reason) at least \(atLeast)" + (window.map { " within \($0.policyText)" } ?? "")]
         case .distinctDays(let reason, let atLeast, let window):
             ["\(reason) on \(atLeast) of \(window) days"]
+        case .weighted(let points, let atLeast, let window):
+            [
+                "\(ReviewPoints.text(points)) at least \(atLeast)"
+                    + (window.map { " within \($0.policyText)" } ?? "")
+            ]
         case .all(let parts), .any(let parts): parts.flatMap(\.counts)
         case .not(let part): part.counts
         }

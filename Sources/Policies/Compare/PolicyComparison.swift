@@ -110,6 +110,8 @@ extension ReviewRequirement {
         }
         return switch self {
         case .count, .distinctDays: self
+        case .weighted(let points, let atLeast, let within):
+            .weighted(points.sorted { $0.reason < $1.reason }, atLeast: atLeast, within: within)
         case .all(let parts): .all(sorted(parts))
         case .any(let parts): .any(sorted(parts))
         case .not(let part): .not(part.unordered)

@@ -18,7 +18,8 @@ struct DonationConditionReader {
         let slots = DonationSlots(environment: environment)
         return DonationCondition(
             source: expression.source,
-            attributes: Self.attributes(readBy: program, environment), expression: expression,
+            attributes: Self.attributes(readBy: program, environment),
+            readsNow: Self.readsNow(program, environment), expression: expression,
             trace: { facts, traced in
                 var activation = Activation(environment)
                 slots.set(facts, &activation)
@@ -66,6 +67,16 @@ struct DonationConditionReader {
             }
         }
         return names
+    }
+
+    private static func readsNow(_ program: Program, _ environment: Environment) -> Bool {
+        guard let slot = environment.slot("now") else { return false }
+        var pending = [program.root]
+        while let id = pending.popLast() {
+            if program.ast[id].reference == .slot(slot) { return true }
+            pending += program.ast.children(of: id)
+        }
+        return false
     }
 
     private var environment: Environment {

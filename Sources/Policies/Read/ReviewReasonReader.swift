@@ -7,7 +7,8 @@ struct ReviewReasonReader {
     /// All names of reasons.
     let names: [String]
 
-    private static let requirementKeys = ["atLeast", "within", "distinctDays", "all", "any", "not"]
+    private static let requirementKeys = kinds + ["within"]
+    private static let kinds = ["atLeast", "distinctDays", "weighted", "all", "any", "not"]
 
     func read(_ entries: [YAMLEntry]) -> [ReviewReason] {
         if entries.count > ReviewPolicyLimits.reasons, let first = entries.first {
@@ -53,17 +54,20 @@ struct ReviewReasonReader {
                 at: fields.headRange)
             return nil
         }
-        let kinds = ["atLeast", "distinctDays", "all", "any", "not"].filter(fields.has)
+        let kinds = Self.kinds.filter(fields.has)
         guard kinds.count == 1, let kind = kinds.first, let node = fields[kind] else {
             sink.error(
                 kinds.isEmpty ? .missingKey : .invalidValue,
-                "\(fields.what) needs one of `atLeast`, `distinctDays`, `all`, `any`, `not`",
+                "\(fields.what) needs one of "
+                    + Self.kinds.map { "`\($0)`" }.joined(separator: ", "),
                 at: fields.headRange)
             return nil
         }
         switch kind {
         case "atLeast", "distinctDays":
             return reason.flatMap { counted(fields, kind, of: $0) }
+        case "weighted":
+            return weighted(node, parts: &parts)
         case "not":
             return part(node, depth: depth + 1, parts: &parts).map(ReviewRequirement.not)
         default:
@@ -106,6 +110,41 @@ struct ReviewReasonReader {
             reason: reason, atLeast: days, withinDays: Int(within.milliseconds / day))
     }
 
+    private func weighted(_ node: YAMLNode, parts: inout Int) -> ReviewRequirement? {
+        guard
+            let fields = Fields(
+                node, "`weighted`", keys: ["points", "atLeast", "within"], sink: sink),
+            fields.required("points") != nil, fields.required("atLeast") != nil
+        else { return nil }
+        let within = fields.has("within") ? span(fields) : nil
+        let entries = fields.mapping("points")
+        if entries.isEmpty, let node = fields["points"], case .mapping = node.content {
+            sink.error(.outOfRange, "`points` names at least one reason", at: node.range)
+        }
+        parts += entries.count
+        var points: [ReviewPoints] = []
+        for entry in entries where isDeclared(entry) {
+            let worth = Scalars.int(
+                entry.value, "the points of `\(entry.key)`", in: 1...ReviewPolicyLimits.points, sink
+            )
+            if let worth { points.append(ReviewPoints(entry.key, worth)) }
+        }
+        let most =
+            fields.has("within") ? ReviewPolicyLimits.windowedCount : ReviewPolicyLimits.count
+        guard let atLeast = fields.int("atLeast", in: 1...most), !points.isEmpty,
+            points.count == entries.count, !fields.has("within") || within != nil
+        else { return nil }
+        return .weighted(points, atLeast: atLeast, within: within)
+    }
+
+    private func isDeclared(_ entry: YAMLEntry) -> Bool {
+        if names.contains(entry.key) { return true }
+        sink.error(
+            .undeclaredReason, "there is no reason `\(entry.key)`", at: entry.keyRange,
+            help: NearestName.help(entry.key, among: names, what: "reasons"))
+        return false
+    }
+
     private func span(_ fields: Fields) -> Duration? {
         guard let node = fields["within"], let span = fields.duration("within") else { return nil }
         guard span > .zero, span <= ReviewPolicyLimits.window else {
@@ -130,18 +169,13 @@ struct ReviewReasonReader {
             }
             return nil
         }
-        if ["all", "any", "not"].contains(entry.key) {
+        if ["weighted", "all", "any", "not"].contains(entry.key) {
             guard let fields = Fields(node, "a part", keys: Self.requirementKeys, sink: sink) else {
                 return nil
             }
             return requirement(fields, reason: nil, depth: depth, parts: &parts)
         }
-        guard names.contains(entry.key) else {
-            sink.error(
-                .undeclaredReason, "there is no reason `\(entry.key)`", at: entry.keyRange,
-                help: NearestName.help(entry.key, among: names, what: "reasons"))
-            return nil
-        }
+        guard isDeclared(entry) else { return nil }
         if case .mapping = entry.value.content {
             guard
                 let fields = Fields(

@@ -54,43 +54,47 @@ public struct DonationCondition: Sendable {
     /// The names under `donation.attributes` that it reads; nil where that cannot be told from
     /// the text, as in `donation.attributes[name]`.
     public let attributes: Set<String>?
+    /// Whether it reads `now`, so that time alone can change what it gives.
+    public let readsNow: Bool
     /// What it was compiled to; nil where it came from no file. Tools look at it, rules do not.
     package let expression: Expression?
     private let evaluation: @Sendable (DonationFacts) -> Outcome
     private let tracing: @Sendable (DonationFacts, Program) -> EvaluationResult?
+    private var observer: (@Sendable (DonationFacts) -> Void)?
 
     /// A condition with its text, what it reads, and a pure function that evaluates it.
     public init(
-        source: String, attributes: Set<String>? = nil,
+        source: String, attributes: Set<String>? = nil, readsNow: Bool = false,
         evaluate: @escaping @Sendable (DonationFacts) -> Outcome
     ) {
         self.init(
-            source: source, attributes: attributes, expression: nil, trace: { _, _ in nil },
-            evaluate: evaluate)
+            source: source, attributes: attributes, readsNow: readsNow, expression: nil,
+            trace: { _, _ in nil }, evaluate: evaluate)
     }
 
     package init(
-        source: String, attributes: Set<String>?, expression: Expression?,
+        source: String, attributes: Set<String>?, readsNow: Bool, expression: Expression?,
         trace: @escaping @Sendable (DonationFacts, Program) -> EvaluationResult?,
         evaluate: @escaping @Sendable (DonationFacts) -> Outcome
     ) {
         self.source = source
         self.attributes = attributes
+        self.readsNow = readsNow
         self.expression = expression
         tracing = trace
         evaluation = evaluate
     }
 
-    /// The same condition, of which somebody is told whenever it is evaluated.
+    /// The same condition, of which somebody is told whenever it is evaluated for a donation.
     package func observed(by observer: @escaping @Sendable (DonationFacts) -> Void)
         -> DonationCondition
     {
-        DonationCondition(
-            source: source, attributes: attributes, expression: expression, trace: tracing
-        ) { facts in
+        var condition = self
+        condition.observer = { [earlier = self.observer] facts in
+            earlier?(facts)
             observer(facts)
-            return evaluation(facts)
         }
+        return condition
     }
 
     /// What a traced form of the expression gives for facts; nil without an expression.
@@ -99,5 +103,11 @@ public struct DonationCondition: Sendable {
     }
 
     /// Whether a donation counts.
-    public func evaluate(_ facts: DonationFacts) -> Outcome { evaluation(facts) }
+    public func evaluate(_ facts: DonationFacts) -> Outcome {
+        observer?(facts)
+        return evaluation(facts)
+    }
+
+    /// Whether a donation that nobody has made would count. No observer is told.
+    public func imagine(_ facts: DonationFacts) -> Outcome { evaluation(facts) }
 }

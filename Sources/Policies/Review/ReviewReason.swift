@@ -29,6 +29,9 @@ public indirect enum ReviewRequirement: Sendable, Hashable {
     /// `{distinctDays: 5, within: 7d}`: donations on so many days among the last so many, today
     /// included, in the policy's zone.
     case distinctDays(reason: String, atLeast: Int, withinDays: Int)
+    /// `{weighted: {points: {finishedTranscript: 1, exportedVideo: 3}, atLeast: 5}}`: donations
+    /// worth so many points together, in `(now − within, now]` if a window is given.
+    case weighted([ReviewPoints], atLeast: Int, within: Duration?)
     /// Every part.
     case all([ReviewRequirement])
     /// At least one part.
@@ -43,12 +46,35 @@ public indirect enum ReviewRequirement: Sendable, Hashable {
             switch requirement {
             case .count(let reason, _, _), .distinctDays(let reason, _, _):
                 if !names.contains(reason) { names.append(reason) }
+            case .weighted(let points, _, _):
+                for reason in points.map(\.reason) where !names.contains(reason) {
+                    names.append(reason)
+                }
             case .all(let parts), .any(let parts): parts.forEach(visit)
             case .not(let part): visit(part)
             }
         }
         visit(self)
         return names
+    }
+}
+
+/// How many points each donation of a reason is worth in a weighted sum.
+public struct ReviewPoints: Sendable, Hashable {
+    /// The reason that is counted.
+    public var reason: String
+    /// Points of one donation, from 1.
+    public var points: Int
+
+    /// Points of a reason.
+    public init(_ reason: String, _ points: Int) {
+        self.reason = reason
+        self.points = points
+    }
+
+    /// A sum as verdicts name it: `1 × finishedTranscript + 3 × exportedVideo`.
+    public static func text(_ sum: [ReviewPoints]) -> String {
+        sum.map { "\($0.points) × \($0.reason)" }.joined(separator: " + ")
     }
 }
 
@@ -64,9 +90,12 @@ public enum ReviewPolicyLimits {
     public static let requirementParts = 50
     /// The most grants a limit may allow in its window. As many are remembered one by one.
     public static let maxGrants = 50
-    /// The most donations that may be asked for within a window. As many are remembered one by one.
+    /// The most donations or points that may be asked for within a window. As many donations are
+    /// remembered one by one, and each is worth at least one point.
     public static let windowedCount = 100
-    /// The most donations that may be asked for without a window.
+    /// The most points that one donation may be worth.
+    public static let points = 1_000
+    /// The most donations or points that may be asked for without a window.
     public static let count = 1_000_000
     /// The longest window, interval or suppression.
     public static let window = Duration.days(400)

@@ -1,8 +1,8 @@
 /// What a body or a query item must look like, as data: requests are checked against it and the
 /// OpenAPI document shows it.
 public indirect enum Shape: Sendable, Equatable {
-    /// Text of 1 to so many bytes of UTF-8, without control characters.
-    case string(maxBytes: Int)
+    /// Text of so many bytes of UTF-8, without control characters.
+    case string(minBytes: Int = 1, maxBytes: Int)
     /// One of these words.
     case choice([String])
     /// A whole number in a range.

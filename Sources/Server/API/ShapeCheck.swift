@@ -155,7 +155,7 @@ extension ShapeCheck {
     /// What would be allowed, if the value does not have a simple shape.
     private static func mismatch(_ value: JSONValue, _ shape: Shape) -> [JSONValue]? {
         switch shape {
-        case .string(let maxBytes): return text(value, maxBytes)
+        case .string(let minBytes, let maxBytes): return text(value, minBytes...maxBytes)
         case .choice(let words):
             if case .string(let text) = value, words.contains(text) { return nil }
             return words.map { .string($0) }
@@ -187,10 +187,10 @@ extension ShapeCheck {
         }
     }
 
-    private static func text(_ value: JSONValue, _ maxBytes: Int) -> [JSONValue]? {
+    private static func text(_ value: JSONValue, _ bytes: ClosedRange<Int>) -> [JSONValue]? {
         guard case .string(let text) = value else { return ["string"] }
-        guard (1...maxBytes).contains(text.utf8.count) else {
-            return [.string("1 to \(maxBytes) bytes")]
+        guard bytes.contains(text.utf8.count) else {
+            return [.string("\(bytes.lowerBound) to \(bytes.upperBound) bytes")]
         }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             return ["text without control characters"]

@@ -4,9 +4,12 @@ extension Shape {
     /// The shape as JSON Schema 2020-12.
     var schema: JSONValue {
         switch self {
-        case .string(let maxBytes):
+        case .string(let minBytes, let maxBytes):
             // JSON Schema counts characters; no text of that many bytes has more of them.
-            ["type": "string", "minLength": 1, "maxLength": .int(Int64(maxBytes))]
+            [
+                "type": "string", "minLength": .int(Int64(minBytes)),
+                "maxLength": .int(Int64(maxBytes)),
+            ]
         case .choice(let words): ["type": "string", "enum": .array(words.map { .string($0) })]
         case .integer(let range):
             [

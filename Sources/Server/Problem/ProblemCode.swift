@@ -62,6 +62,8 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case tooManyLabels
     /// This idempotency key stands for another donation.
     case idempotencyKeyReused
+    /// The grant was given to another subject.
+    case subjectMismatch
     /// There is one of that name already.
     case alreadyExists
     /// The policy files have faults; nothing was loaded.
@@ -115,7 +117,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
             403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .environmentMismatch, .alreadyReported, .reportNotOwed,
+        case .environmentMismatch, .alreadyReported, .reportNotOwed, .subjectMismatch,
             .alreadyExists, .policyConflict, .policyGuarded:
             409
         case .expired, .erased, .labelWindowClosed: 410
@@ -173,6 +175,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
         case .labelWindowClosed: "Too late for a label"
         case .tooManyLabels: "The evaluation has too many labels"
         case .idempotencyKeyReused: "The idempotency key stands for another donation"
+        case .subjectMismatch: "The grant is another subject's"
         case .alreadyExists: "It exists already"
         case .policyInvalid: "The policies have faults"
         case .policyConflict: "The policies are in conflict"

@@ -13,7 +13,10 @@ struct ReviewRoutes {
     private static let donationFields: [Field] = [
         .required("reason", .id, "A reason, or an event, that the policy names."),
         .required("subject", .id), .required("device", .id),
-        .optional("appVersion", .string(maxBytes: AppVersion.maxLength), "As the app shows it."),
+        // An app that finds no version of its own says so with an empty one: it counts, and holds.
+        .optional(
+            "appVersion", .string(minBytes: 0, maxBytes: AppVersion.maxLength),
+            "As the app shows it."),
         .required("distribution", .names(ReviewDistribution.self), "Where the app came from."),
         .optional("timeZone", .string(maxBytes: 64), "The person's zone: Europe/London, +05:30."),
         .optional("installedAt", .instant, "When the app was installed on the device."),
@@ -81,15 +84,21 @@ struct ReviewRoutes {
         route.body = .object([
             .required("outcome", .names(GrantOutcome.self)),
             .optional("reason", .string(maxBytes: ReviewPromptLimits.outcomeReason), "Why not."),
+            .optional("subject", .id, "Whom the grant was given to; another one's is refused."),
         ])
-        route.problems = [.notFound, .alreadyReported, .contextInvalid, .erased]
+        route.problems = [
+            .notFound, .environmentMismatch, .subjectMismatch, .alreadyReported, .erased,
+        ]
         return Endpoint(route) { [backend] call, responder throws(Problem) in
             let outcome: ReviewOutcome =
                 call.body.choice("outcome", GrantOutcome.self) == .requested
                 ? .requested : .notRequested(reason: call.body.text("reason"))
-            let command = ReviewCommand.reportOutcome(
-                grantID: call.parameters["id"] ?? "", outcome)
             let tenant = try backend.tenant(of: call)
+            let command = ReviewCommand.reportOutcome(
+                grantID: call.parameters["id"] ?? "", outcome,
+                subject: call.body.text("subject").map {
+                    backend.pseudonymizer.subject($0, of: tenant)
+                })
             try backend.perform(.review(command), tenant: tenant, call, responder) {
                 reply throws(Problem) in
                 guard case .review(.outcome(let grant, let state, let isReplay)) = reply.content,
