@@ -11,10 +11,12 @@ public enum ReviewPrompts {
     ///   - subject: what is remembered of the donation's subject.
     ///   - now: the engine's time, which never goes back.
     ///   - grantID: the id of the grant, should there be one.
+    ///   - foresees: whether the decision says when what holds clears. That is half of the work, and a
+    ///     simulation has no use for it.
     public static func decide(
         _ donation: ReviewDonation, device: ReviewDeviceState, subject: ReviewSubjectState,
         policy: ReviewPromptPolicy, zones: ZoneDatabase, environment: ReviewEnvironment,
-        now: Instant, grantID: String
+        now: Instant, grantID: String, foresees: Bool = true
     ) throws(ReviewPromptError) -> ReviewDecision {
         let isAhead = donation.occurredAt > now
         guard donation.occurredAt <= now + ReviewPromptLimits.clockTolerance else {
@@ -46,8 +48,8 @@ public enum ReviewPrompts {
                 in: &situation.subject.events, keeping: policy)
         }
         // What clears and when is asked of the state that the donation leaves behind.
-        let imagined = situation.imagining()
-        if !asks { verdicts = imagined.clearing(verdicts, from: now) }
+        let imagined = asks || !foresees ? nil : situation.imagining()
+        if let imagined { verdicts = imagined.clearing(verdicts, from: now) }
         var decision = ReviewDecision(
             answer: .hold, verdicts: verdicts, nextEligibleAt: nil, missing: [],
             isCounted: isCounted, isStale: situation.isStale, isClockAhead: isAhead,
@@ -62,7 +64,7 @@ public enum ReviewPrompts {
             decision.subject.ledger.put(grant, now: now)
             decision.subject.openGrantID = grantID
             decision.device.put(grant, now: now)
-        } else {
+        } else if let imagined {
             (decision.nextEligibleAt, decision.missing) = imagined.nextEligible(from: now)
         }
         return decision

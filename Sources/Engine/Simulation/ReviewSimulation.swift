@@ -119,7 +119,8 @@ public final class ReviewSimulation {
         let decision = try ReviewPrompts.decide(
             event.donation, device: devices[device] ?? ReviewDeviceState(),
             subject: subjects[subject] ?? ReviewSubjectState(), policy: policy, zones: zones,
-            environment: event.environment, now: event.receivedAt, grantID: String(grants))
+            environment: event.environment, now: event.receivedAt, grantID: String(grants),
+            foresees: false)
         subjects[subject] = decision.subject
         devices[device] = decision.device
         guard case .ask(let grant) = decision.answer else {

@@ -82,6 +82,14 @@ final class Client {
     func send(
         _ method: String, _ target: String, _ body: [UInt8]?, headers: [String: String] = [:]
     ) throws -> Answer {
+        try begin(method, target, body, headers: headers)
+        return try finish(hasBody: method != "HEAD")
+    }
+
+    /// Sends a request, whose answer is to be taken with `finish`.
+    func begin(
+        _ method: String, _ target: String, _ body: [UInt8]?, headers: [String: String] = [:]
+    ) throws {
         var all = ["Host": "127.0.0.1"]
         if !key.isEmpty { all["Authorization"] = "Bearer \(key)" }
         if let body {
@@ -95,7 +103,16 @@ final class Client {
         do {
             try connect()
             try send(bytes)
-            let answer = try answer(hasBody: method != "HEAD")
+        } catch {
+            disconnect()
+            throw error
+        }
+    }
+
+    /// Waits for the answer to what `begin` sent.
+    func finish(hasBody: Bool = true) throws -> Answer {
+        do {
+            let answer = try answer(hasBody: hasBody)
             if answer.headers["connection"]?.lowercased() == "close" { disconnect() }
             return answer
         } catch {
