@@ -35,10 +35,29 @@ final class TemporaryFolder: Sendable {
         return (attributes[.size] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// A copy of all that is in it now.
+    /// A copy of all that is in it now. Parts of the index that are merged meanwhile may be missing, as
+    /// they may be after a crash.
     func copied() throws -> TemporaryFolder {
         let copy = TemporaryFolder()
-        try FileManager.default.copyItem(atPath: path, toPath: copy.path)
+        let files = FileManager.default
+        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try files.createDirectory(
+            atPath: copy.path, withIntermediateDirectories: true, attributes: mode)
+        for name in try files.subpathsOfDirectory(atPath: path) {
+            var isFolder = ObjCBool(false)
+            let exists = files.fileExists(atPath: path + "/" + name, isDirectory: &isFolder)
+            if isFolder.boolValue {
+                try files.createDirectory(
+                    atPath: copy.path + "/" + name, withIntermediateDirectories: true,
+                    attributes: mode)
+                continue
+            }
+            do {
+                try files.copyItem(atPath: path + "/" + name, toPath: copy.path + "/" + name)
+            } catch  where name.hasPrefix("index/") || !exists {
+                continue
+            }
+        }
         return copy
     }
 
