@@ -94,7 +94,7 @@ prove-tampering:
 		--filter 'Scenarios/Tampered'
 
 prove-simulation:
-	DISCERN_SIMULATION_SEEDS=$(SEEDS) DISCERN_SIMULATION_SEED=$(SEED) $(PROVE) SimulationTests
+	DISCERN_SIMULATION_SEEDS=$(SEEDS) DISCERN_SIMULATION_SEED=$(SEED) $(PROVE) 'StorageTests.SimulationTests'
 
 prove-histories:
 	DISCERN_HISTORIES=$(HISTORIES) DISCERN_HISTORY_SEED=$(SEED) $(PROVE) 'RandomHistoryTests|RetryTests'

@@ -55,6 +55,7 @@ public struct Scorecard: Sendable {
     /// where it is missing.
     public func evaluate(at feature: (Int) -> FeatureValue?) -> ScorecardResult {
         var parts: [(name: String, weight: Double, product: Double)] = []
+        parts.reserveCapacity(definition.inputs.count)
         var missing: [String] = []
         var failed: [String] = []
         var lacksRequired = false

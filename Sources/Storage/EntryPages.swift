@@ -63,7 +63,7 @@ extension Reading {
     /// of an older version does not have.
     func usesServiceIndex(_ plan: AuditPlan) throws -> Bool {
         guard plan.bounds.isOfService else { return false }
-        return try connection.single("PRAGMA user_version") >= 2
+        return try connection.single("PRAGMA user_version") >= 4
     }
 }
 

@@ -149,7 +149,14 @@ struct Statement: ~Copyable {
     func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
 
     func bind(_ index: Int32, _ value: String) {
-        sqlite3_bind_text(handle, index, value, Int32(value.utf8.count), Self.copy)
+        var value = value
+        value.withUTF8 { text in
+            // An empty text has no address, which would bind NULL.
+            let start = text.baseAddress ?? UnsafePointer(bitPattern: 1)
+            _ = start?.withMemoryRebound(to: CChar.self, capacity: text.count) {
+                sqlite3_bind_text(handle, index, $0, Int32(text.count), Self.copy)
+            }
+        }
     }
 
     func bind(_ index: Int32, _ bytes: [UInt8]) {
