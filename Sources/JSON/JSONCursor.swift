@@ -76,6 +76,8 @@ public struct JSONCursor {
 
     /// Whether it is an object.
     public var isObject: Bool { type == UInt8(ascii: "{") }
+    /// Whether it is null.
+    public var isNull: Bool { type == UInt8(ascii: "n") }
     /// Whether it is an array.
     public var isArray: Bool { type == UInt8(ascii: "[") }
 

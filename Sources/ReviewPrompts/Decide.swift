@@ -126,6 +126,7 @@ public enum ReviewPrompts {
         var (subject, device) = (subject, device)
         let zone = try policy.zoneRules(for: donation, subject: subject, in: zones)
         subject.zone = donation.zone ?? subject.zone
+        subject.lastDonationAt = now
         device.installedAt = donation.installedAt ?? device.installedAt
         subject.settle(at: now)
         if let version = AppVersion(donation.version) {

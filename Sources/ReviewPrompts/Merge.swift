@@ -7,13 +7,15 @@ public struct ReviewMerge: Sendable, Equatable {
     public var install: ReviewSubjectState
     /// The account, with everything that was remembered of the install.
     public var account: ReviewSubjectState
+    /// Grants that became silent by it: on their devices, too, they are open no more.
+    public var superseded: [ReviewGrant] = []
 }
 
 extension ReviewPrompts {
     /// Merges an install into an account.
     ///
-    /// Every counting grant stays, so no cap gets wider by it; counts add up; the later of two
-    /// marks stays. Of two open grants the newer becomes silent. Merging again is a replay and
+    /// Every counting grant stays, so no cap gets wider by it; counts add up; of two marks,
+    /// versions and zones the later stays. Of two open grants the newer becomes silent. Merging again is a replay and
     /// changes nothing.
     ///
     /// - Parameters:
@@ -48,15 +50,22 @@ extension ReviewPrompts {
         for (name, mark) in install.outcomes {
             ReviewSubjectState.remember(name, mark, in: &account.outcomes, keeping: policy)
         }
-        account.lastVersion = account.lastVersion ?? install.lastVersion
-        account.zone = account.zone ?? install.zone
-        keepOldestOpen(&account, now: now)
+        let isInstallLater =
+            (install.lastDonationAt ?? .min) > (account.lastDonationAt ?? .min)
+        let (later, earlier) = isInstallLater ? (install, account) : (account, install)
+        account.lastVersion = later.lastVersion ?? earlier.lastVersion
+        account.zone = later.zone ?? earlier.zone
+        account.lastDonationAt = later.lastDonationAt ?? earlier.lastDonationAt
+        let superseded = keepOldestOpen(&account, now: now)
         var alias = ReviewSubjectState()
         alias.aliasOf = accountID
-        return ReviewMerge(install: alias, account: account)
+        return ReviewMerge(install: alias, account: account, superseded: superseded)
     }
 
-    private static func keepOldestOpen(_ account: inout ReviewSubjectState, now: Instant) {
+    /// Gives the grants that became silent.
+    private static func keepOldestOpen(_ account: inout ReviewSubjectState, now: Instant)
+        -> [ReviewGrant]
+    {
         let open = account.ledger.open(at: now)
         account.openGrantID = open.first?.id
         for var grant in open.dropFirst() {
@@ -64,5 +73,6 @@ extension ReviewPrompts {
             account.ledger.update(grant.id) { $0.isSuperseded = true }
             if grant.isCounting(at: now) { account.becomesCounting(grant) }
         }
+        return Array(open.dropFirst())
     }
 }

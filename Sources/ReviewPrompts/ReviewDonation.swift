@@ -91,7 +91,7 @@ extension ReviewPromptError: CustomStringConvertible {
         case .aliased:
             "the subject was merged into an account"
         case .alreadyReported(let report):
-            "the grant was reported as \(report.rawValue) before"
+            "the grant was reported as \(report.outcome) before"
         case .mergedIntoItself:
             "a subject cannot be merged into itself"
         case .tooManyInstalls:

@@ -11,6 +11,9 @@ public struct ReviewGrant: Sendable, Hashable {
         case requested
         /// The app gave it back in time.
         case returned
+
+        /// The outcome that was reported, as callers name it.
+        public var outcome: String { self == .returned ? "notRequested" : rawValue }
     }
 
     /// Its state at an instant.

@@ -27,6 +27,9 @@ public struct ReviewDeviceState: Sendable, Hashable {
         ledger.put(grant, now: now)
     }
 
+    /// A grant became silent, since its subject was merged with one who has an older open one.
+    public mutating func supersede(_ id: String) { ledger.update(id) { $0.isSuperseded = true } }
+
     /// Leaves of the grants of an erased subject their times and versions, or the same device would
     /// be asked once too often.
     public mutating func erase(grants ids: Set<String>) { ledger.erase(ids) }
@@ -48,6 +51,8 @@ public struct ReviewSubjectState: Sendable, Hashable {
     public internal(set) var lastVersion: String?
     /// The zone last named for the subject.
     public internal(set) var zone: String?
+    /// When the last donation came in, of which version and zone are: in a merge the later ones stay.
+    public internal(set) var lastDonationAt: Instant?
     /// Whether a grant has counted since the counts were last reset, for `requireMore`.
     public internal(set) var hasCountedGrant = false
     /// The pseudonym of the account this install was merged into; everything else is then empty.

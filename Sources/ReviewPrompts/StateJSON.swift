@@ -29,6 +29,7 @@ extension ReviewSubjectState {
         object["openGrantID"] = openGrantID.map { .string($0) }
         object["lastVersion"] = lastVersion.map { .string($0) }
         object["zone"] = zone.map { .string($0) }
+        object["lastDonationAt"] = lastDonationAt.map { .int($0.milliseconds) }
         if hasCountedGrant { object["hasCountedGrant"] = true }
         object["aliasOf"] = aliasOf.map { .string($0) }
         if absorbed > 0 { object["absorbed"] = .int(Int64(absorbed)) }
@@ -52,6 +53,7 @@ extension ReviewSubjectState {
         openGrantID = try reader.string("openGrantID")
         lastVersion = try reader.string("lastVersion")
         zone = try reader.string("zone")
+        lastDonationAt = try reader.instant("lastDonationAt")
         hasCountedGrant = try reader.bool("hasCountedGrant") ?? false
         aliasOf = try reader.string("aliasOf")
         if let value = reader.take("absorbed") { absorbed = try reader.count(value, "absorbed") }

@@ -200,7 +200,7 @@ import Time
         #expect(
             String(decoding: canonical(state.json), as: UTF8.self) == """
                 {"counters":{"use":{"days":[20454],"recent":[1767268800000],"total":1}},\
-                "lastVersion":"1.0",\
+                "lastDonationAt":1767268800000,"lastVersion":"1.0",\
                 "ledger":{"grants":[{"afterGrant":"none","device":"phone","grantedAt":1767268800000,\
                 "id":"g1","leaseEndsAt":1767269400000,"reason":"use","silence":"count",\
                 "subject":"anna","version":"1.0"}]},\

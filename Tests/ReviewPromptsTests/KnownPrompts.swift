@@ -10,29 +10,27 @@ struct KnownGrant {
     var isReturnedInTime = false
     /// The reason it was given back for, in time or too late; nil if it was not.
     var returned: String?
-    /// Whether a merge put an older open grant in its place, as the ledger of the subject or of
-    /// the device knows. A device learns of it with the next report.
-    var isSupersededForSubject = false
-    var isSupersededOnDevice = false
+    /// Whether a merge put an older open grant in its place.
+    var isSuperseded = false
     var isErased = false
 
-    func isOpen(at now: Instant, superseded: Bool) -> Bool {
-        !isRequested && !isReturnedInTime && !superseded && now <= grant.leaseEndsAt
+    func isOpen(at now: Instant) -> Bool {
+        !isRequested && !isReturnedInTime && !isSuperseded && now <= grant.leaseEndsAt
     }
 
-    private func counts(at now: Instant, superseded: Bool) -> Bool {
+    private func counts(at now: Instant) -> Bool {
         if isRequested { return true }
         if isReturnedInTime { return false }
-        return isOpen(at: now, superseded: superseded) || grant.silence == .count
+        return isOpen(at: now) || grant.silence == .count
     }
 
     func countsForSubject(at now: Instant) -> Bool {
-        !isErased && counts(at: now, superseded: isSupersededForSubject)
+        !isErased && counts(at: now)
     }
 
     func countsOnDevice(at now: Instant) -> Bool {
         if isErased, now - grant.grantedAt > .days(365) { return false }
-        return counts(at: now, superseded: isSupersededOnDevice)
+        return counts(at: now)
     }
 }
 
@@ -49,7 +47,7 @@ struct KnownPrompts {
             (grants[$0].grant.grantedAt, grants[$0].grant.subject == install ? 1 : 0)
                 < (grants[$1].grant.grantedAt, grants[$1].grant.subject == install ? 1 : 0)
         }
-        for index in order.dropFirst() { grants[index].isSupersededForSubject = true }
+        for index in order.dropFirst() { grants[index].isSuperseded = true }
         for index in grants.indices
         where grants[index].grant.subject == install && !grants[index].isErased {
             grants[index].grant.subject = account
@@ -89,9 +87,9 @@ struct KnownPrompts {
     ) throws {
         let isAlone = !grants.contains {
             $0.grant.device == asked.device
-                && $0.isOpen(at: now, superseded: $0.isSupersededOnDevice)
+                && $0.isOpen(at: now)
                 || $0.grant.subject == asked.subject && !$0.isErased
-                    && $0.isOpen(at: now, superseded: $0.isSupersededForSubject)
+                    && $0.isOpen(at: now)
         }
         try Broken.unless(isAlone, "a second open grant")
         try Broken.unless(now - donation.occurredAt <= .seconds(60), "asked by a stale donation")

@@ -12,6 +12,48 @@ import Time
             into: story.subjects["anna"] ?? ReviewSubjectState(), accountID: "anna", now: now)
         story.subjects["install"] = result.install
         story.subjects["anna"] = result.account
+        for grant in result.superseded { story.devices[grant.device]?.supersede(grant.id) }
+    }
+
+    @Test(arguments: [ReviewLease.Silence.count, .release])
+    func `a grant that became silent is not open on its device either`(
+        _ silence: ReviewLease.Silence
+    ) throws {
+        var policy = ReviewPromptPolicy.uses(1, afterGrant: .none)
+        policy.lease = ReviewLease(length: .hours(1), silence: silence)
+        var story = Story(policy)
+        try story.donate("use", at: start, subject: "anna", device: "phone")
+        try story.donate("use", at: start + .seconds(1), subject: "install", device: "tablet")
+        try merge(&story, at: start + .seconds(2))
+        let now = start + .seconds(3)
+        #expect(story.devices["tablet"]?.ledger.open(at: now) == [])
+        #expect(
+            story.devices["tablet"]?.ledger.countingTotal(at: now) == (silence == .count ? 1 : 0))
+        let other = try story.donate("use", at: now, subject: "bert", device: "tablet")
+        #expect(!other.failing.contains("reservation"))
+    }
+
+    /// A merge does not look like a change of version, and days are counted where the person is now.
+    @Test func `the version and the zone named last stay`() throws {
+        var policy = ReviewPromptPolicy.uses(9)
+        policy.resetOnVersion = .counts
+        policy.zone = .subject
+        var story = Story(policy)
+        story.zone = "Asia/Tokyo"
+        try story.donate("use", at: start, version: "1.0", subject: "anna", device: "phone")
+        story.zone = "America/Los_Angeles"
+        for day in 30...31 {
+            try story.donate(
+                "use", at: start + .days(Int64(day)), version: "2.0", subject: "install",
+                device: "tablet")
+        }
+        try merge(&story, at: start + .days(32))
+        #expect(story.subjects["anna"]?.lastVersion == "2.0")
+        #expect(story.subjects["anna"]?.zone == "America/Los_Angeles")
+        story.zone = nil
+        try story.donate(
+            "use", at: start + .days(33), version: "2.0", subject: "anna", device: "tablet")
+        #expect(story.subjects["anna"]?.counters["use"]?.total == 4)
     }
 
     @Test func `every counting grant stays and counts add up`() throws {

@@ -80,7 +80,7 @@ struct RandomHistory {
 
     private var areTwoOpen: Bool {
         let open = known.grants.suffix(4).filter {
-            !$0.isErased && $0.isOpen(at: now, superseded: $0.isSupersededForSubject)
+            !$0.isErased && $0.isOpen(at: now)
         }
         return Set(open.map(\.grant.subject)).count > 1
     }
@@ -174,7 +174,7 @@ struct RandomHistory {
         else { return }
         let before = known.grants[index]
         let id = before.grant.id
-        let wasOpen = before.isOpen(at: now, superseded: before.isSupersededForSubject)
+        let wasOpen = before.isOpen(at: now)
         let reasons = ["userPostponed", "userDeclined", "noScene", "r\(known.grants.count)"]
         let outcome: ReviewOutcome =
             random.once(in: 2) ? .requested : .notRequested(reason: random.pick(reasons))
@@ -222,13 +222,12 @@ struct RandomHistory {
             if wasOpen { known.grants[index].isReturnedInTime = true }
             known.outcomes[account, default: [:]]["notRequested/" + (reason ?? "")] = now
         }
-        known.grants[index].isSupersededOnDevice = known.grants[index].isSupersededForSubject
     }
 
     private mutating func merge() throws {
         // Those whose grants are open rather than others.
         let open = known.grants.suffix(4).filter {
-            $0.isOpen(at: now, superseded: $0.isSupersededForSubject)
+            $0.isOpen(at: now)
         }.map(\.grant.subject)
         let install = random.pick(open.count > 1 ? open : Self.people)
         let account = random.pick(open.count > 1 ? open : Self.people)
@@ -242,7 +241,7 @@ struct RandomHistory {
         let openGrants = known.grants.indices.filter {
             let grant = known.grants[$0]
             return [install, account].contains(grant.grant.subject) && !grant.isErased
-                && grant.isOpen(at: now, superseded: grant.isSupersededForSubject)
+                && grant.isOpen(at: now)
         }
         _ = try perform(.merge(install: install, account: account))
         known.merge(install, into: account, open: openGrants)

@@ -99,6 +99,7 @@ struct RandomWorld {
                 policy: policy, now: now)
             subjects[install] = merged.install
             subjects[account] = merged.account
+            for grant in merged.superseded { devices[grant.device]?.supersede(grant.id) }
         case .reset(let subject):
             let account = account(of: subject)
             subjects[account] = try ReviewPrompts.reset(

@@ -38,10 +38,17 @@ extension Scenarios.Simulations {
             Case(
                 "a member twice", "\"device\"", "\"device\":\"a\",\"device\"",
                 ":2: `device`: it stands twice"),
-            Case("an empty id", "\"anna\"", "\"\"", ":2: `subject`: it is empty", "1 to 128 bytes"),
+            Case("an empty id", "\"anna\"", "\"\"", ":2: `subject`: it is empty", "1 to 256 bytes"),
             Case(
-                "a long id", "\"anna\"", "\"\(String(repeating: "é", count: 65))\"",
-                ":2: `subject`: it has 130 bytes", "at most 128 bytes"),
+                "a long id", "\"anna\"", "\"\(String(repeating: "é", count: 129))\"",
+                ":2: `subject`: it has 258 bytes", "at most 256 bytes"),
+            Case(
+                "what a terminal obeys", "\"subject\"", "\"\\u001b[31m\"",
+                ":2: `\u{FFFD}[31m`: there is no such member"),
+            Case(
+                "a control character", "\"anna\"", "\"an\\u0000na\"",
+                ":2: `subject`: it has control characters"),
+            Case("a member that is null", "\"anna\"", "null", ":2: `subject`: it is missing"),
             Case("an id that is no text", "\"anna\"", "7", ":2: `subject`: it is no text: 7"),
             Case(
                 "no instant", "2026-03-01T12:00:00Z", "yesterday",

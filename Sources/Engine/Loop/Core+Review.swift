@@ -179,6 +179,11 @@ extension Core {
         var states = ReviewStates()
         states.subjects[install.text] = merged.install
         states.subjects[account.text] = merged.account
+        for grant in merged.superseded {
+            var state = try states.devices[grant.device] ?? device(grant.device, tenant: tenant)
+            state.supersede(grant.id)
+            states.devices[grant.device] = state
+        }
         let record = MergeRecord(install: install, account: account, states: states)
         try append(record, keys: Self.keys(of: states, tenant), submission)
         keep(states, tenant: tenant)
@@ -362,8 +367,8 @@ extension Refusal {
                 .invalidValue, "the subject was merged into another account", field: "/subject")
         case .alreadyReported(let report):
             self.init(
-                .alreadyReported, "the grant was reported as \(report.rawValue) before",
-                field: "/outcome", allowed: [.string(report.rawValue)])
+                .alreadyReported, "the grant was reported as \(report.outcome) before",
+                field: "/outcome", allowed: [.string(report.outcome)])
         case .tooManyInstalls:
             self.init(
                 .invalidValue, "the account has taken in as many installs as it may",

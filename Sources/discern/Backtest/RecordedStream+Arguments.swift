@@ -30,7 +30,8 @@ extension RecordedStream {
         }
         if !arguments.isGiven("data"), let path = arguments["stream"] {
             if path != "-", access(path, R_OK) != 0 {
-                throw UsageError("--stream: \(path): \(String(cString: strerror(errno)))")
+                throw Files.Fault(
+                    description: "--stream: \(path): \(String(cString: strerror(errno)))")
             }
             if path == "-" { try Self.makeInputRereadable() }
             self = .file(path: path)

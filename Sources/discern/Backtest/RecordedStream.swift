@@ -40,13 +40,15 @@ enum RecordedStream {
         let names = all.map {
             "\($0.tenant.app)/\($0.tenant.environment.rawValue) (\(Figures.grouped($0.entries)))"
         }
+        let what = kinds == [.donation] ? "donations" : "evaluations"
         if all.isEmpty {
-            throw NothingTested(message: "there are no recorded evaluations: nothing was tested")
+            throw NothingTested(message: "there are no recorded \(what): nothing was judged")
         }
-        throw Fault(
-            description: (found.isEmpty
-                ? "no evaluations of that app and environment" : "several apps")
-                + "; name one with --app and --environment: \(names.joined(separator: ", "))")
+        let help = "; name one with --app and --environment: \(names.joined(separator: ", "))"
+        guard !found.isEmpty else {
+            throw NothingTested(message: "no \(what) of that app and environment" + help)
+        }
+        throw Fault(description: "several apps" + help)
     }
 
     /// Hands evaluations and labels of an app to `body`, in ledger order. Says how many were erased

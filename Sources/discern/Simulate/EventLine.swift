@@ -19,12 +19,16 @@ struct EventLine {
         var text: String {
             var text = field.isEmpty ? message : "`\(field)`: \(message)"
             if let value { text += ": \(Layout.fit(value, 60))" }
+            // A name may be anything, also what a terminal would obey.
+            text = String(
+                String.UnicodeScalarView(
+                    text.unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
             return allowed.isEmpty ? text : text + "; allowed: \(allowed)"
         }
     }
 
     /// The longest id and name, in bytes, as the API has it.
-    static let longestID = 128
+    static let longestID = 256
     static let attributes = 50
 
     private enum Member: Int, CaseIterable {
@@ -72,6 +76,8 @@ struct EventLine {
         guard seen & 1 << member.rawValue == 0 else {
             throw Fault(field: name, message: "it stands twice in the line")
         }
+        // As in the API, null is as good as left out.
+        if value.isNull { return }
         seen |= 1 << member.rawValue
         switch member {
         case .reason: donation.reason = try id(value, member)
@@ -99,6 +105,7 @@ struct EventLine {
             outcome = text
         case .outcomeReason:
             outcomeReason = try text(value, member, ReviewPromptLimits.outcomeReason)
+            guard outcomeReason != "" else { throw fault(value, member, "it is empty", "a reason") }
         case .attributes: donation.attributes = try attributes(value)
         }
     }
@@ -143,6 +150,9 @@ struct EventLine {
     {
         guard let text = value.string else {
             throw fault(value, member, "it is no text", "a text of at most \(longest) bytes")
+        }
+        guard !text.unicodeScalars.contains(where: \.isControl) else {
+            throw fault(value, member, "it has control characters", "text without any")
         }
         guard text.utf8.count <= longest else {
             throw fault(
@@ -227,4 +237,9 @@ extension JSONCursor {
     fileprivate var shown: String {
         scalar.map(\.text) ?? (isObject ? "an object" : isArray ? "an array" : "null")
     }
+}
+
+extension Unicode.Scalar {
+    /// As the API tells control characters from text.
+    fileprivate var isControl: Bool { value < 0x20 || value == 0x7F }
 }

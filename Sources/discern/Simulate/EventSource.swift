@@ -22,7 +22,8 @@ enum EventSource {
         }
         if !arguments.isGiven("data"), let path = arguments["events"] {
             if path != "-", access(path, R_OK) != 0 {
-                throw UsageError("--events: \(path): \(String(cString: strerror(errno)))")
+                throw Files.Fault(
+                    description: "--events: \(path): \(String(cString: strerror(errno)))")
             }
             self = .stream(
                 EventStream(path: path, zones: zones),

@@ -37,6 +37,10 @@ struct RecordedDonations {
             try body(event, sequence)
         }
         if erased > 0 { Terminal.say("left out: \(Figures.counted(erased, "erased record"))") }
+        for kind in [RecordKind.merge, .reset] {
+            let count = try ledger.tenants(of: kind).first { $0.tenant == tenant }?.entries ?? 0
+            if count > 0 { Terminal.say("not played: \(Figures.counted(count, kind.rawValue))") }
+        }
     }
 
     /// What was reported of each grant; of several reports the last that changed it.

@@ -27,16 +27,18 @@ enum SimulateCommand {
                 POLICY is a preset (\(Preset.names)), a file or folder
                 with one review policy, or name or name@version of one below --in.
                 Every event is decided by what decides in a server, at its own time, from a history
-                without any. Policies with `preset: treaty` decide as on a device, by its clock.
-                With --data the recorded donations are played; ids may be raw or pseudonyms.
+                without any. The preset `treaty`, also with other numbers, decides as on a device.
+                With --data the recorded donations are played, merges and resets are not; ids may be
+                raw or pseudonyms.
 
-                A line of a stream is a donation as the API takes it, with three members more:
+                A line of a stream is a donation as the API takes it, with these members more:
                   receivedAt     when it came in, the clock of the simulation; occurredAt if left
                                  out. Lines stand in its order
                   activeScene    false where there is nothing to ask in: a grant is given back
                   outcome        what the app does with a grant: requested (if left out),
-                                 notRequested (with outcomeReason), silent
-                and environment, sandbox or production (if left out).
+                                 notRequested, silent
+                  outcomeReason  why it is notRequested
+                  environment    sandbox or production (if left out)
 
                   fixture-generator donations year.ndjson
                   discern simulate transcripts --compare treaty --events year.ndjson --svg year.svg
@@ -68,6 +70,7 @@ enum SimulateCommand {
             case .found(let policy): policies.append(policy)
             }
         }
+        try refuseOverwriting(arguments)
         let source = try EventSource(arguments, zones: zones)
         if let path = arguments["svg"] { try Files.requireWritable(path) }
         var run = SimulationRun(
@@ -85,6 +88,19 @@ enum SimulateCommand {
         return ExitStatus.fine
     }
 
+    /// Refuses to write where it reads, or two results into one file.
+    private static func refuseOverwriting(_ arguments: Arguments) throws {
+        let names = ["events", "svg", "decisions"].filter { arguments[$0] != nil }
+        for (place, name) in names.enumerated() {
+            for other in names[(place + 1)...] {
+                guard let path = arguments[name], let second = arguments[other] else { continue }
+                if path == second && path != "-" || Files.areSame(path, second) {
+                    throw UsageError("--\(name) and --\(other) are one file: \(second)")
+                }
+            }
+        }
+    }
+
     /// Refuses to report on nothing.
     private static func check(_ run: SimulationRun, _ subject: String?) throws {
         guard let first = run.reports.first, first.events > 0 else {
@@ -92,9 +108,11 @@ enum SimulateCommand {
         }
         for report in run.reports where report.judged == 0 {
             let names = report.unknownReasons.named.keys.sorted().prefix(8).joined(separator: ", ")
+            let errors = report.refused.named.keys.sorted().joined(separator: ", ")
             throw NothingTested(
                 message: "\(report.policy) could judge none of "
                     + "\(Figures.counted(report.events, "donation"))"
+                    + (errors.isEmpty ? "" : ": \(errors)")
                     + (names.isEmpty ? "" : "; it knows none of their reasons: \(names)"))
         }
         if let subject, run.timeline.isEmpty {

@@ -49,12 +49,12 @@ enum SimulationJSON {
         ])
     }
 
-    /// Names beyond the limit have no name left that could be taken for another.
+    /// What lies beyond the limit of names is counted under the empty one, which nothing has.
     private static func json(_ counts: SimulationReport.Counts) -> JSONValue {
         var members = counts.named.sorted { $0.key < $1.key }.map {
             (key: $0.key, value: JSONValue.int(Int64($0.value)))
         }
-        if counts.others > 0 { members.append(("…", .int(Int64(counts.others)))) }
+        if counts.others > 0 { members.append(("", .int(Int64(counts.others)))) }
         return .object(JSONObject(members))
     }
 

@@ -161,8 +161,11 @@ struct SimulationText {
                 let names = counts.named.sorted { $0.key < $1.key }.prefix(20).map {
                     "\($0.key) (\(Figures.grouped($0.value)))"
                 }
+                let further = counts.named.count - names.count + (counts.others > 0 ? 1 : 0)
+                let rest = further > 0 ? ["and more, \(Figures.grouped(counts.total)) in all"] : []
                 lines += Layout.beside(
-                    "\(report.policy) \(what) ", names.joined(separator: ", "), columns: columns)
+                    "\(report.policy) \(what) ", (names + rest).joined(separator: ", "),
+                    columns: columns)
             }
         }
         return lines.isEmpty ? [] : [""] + lines
