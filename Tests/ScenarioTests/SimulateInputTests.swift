@@ -48,7 +48,6 @@ extension Scenarios.Simulations {
             Case(
                 "a control character", "\"anna\"", "\"an\\u0000na\"",
                 ":2: `subject`: it has control characters"),
-            Case("a member that is null", "\"anna\"", "null", ":2: `subject`: it is missing"),
             Case("an id that is no text", "\"anna\"", "7", ":2: `subject`: it is no text: 7"),
             Case(
                 "no instant", "2026-03-01T12:00:00Z", "yesterday",
@@ -89,7 +88,7 @@ extension Scenarios.Simulations {
             Case(
                 "attributes that are none", "{\"minutes\":9}", "9",
                 ":2: `attributes`: it is no object: 9"),
-            Case("a null", "\"anna\"", "null", ":2: `subject`: it is no text: null"),
+            Case("a null", "\"anna\"", "null", ":2: `subject`: it is missing"),
             Case(
                 "before the one ahead of it", "2026-03-01", "2026-02-01",
                 ":2: it came in at 2026-02-01T12:00:00.000Z, before the event ahead of it "
@@ -129,7 +128,7 @@ extension Scenarios.Simulations {
             (["gentle", "treaty", "--events", "EVENTS"], 2, "the other is named with --compare"),
             (["gentle"], 2, "name the donations: --events FILE.ndjson or --data DIR"),
             (["gentle", "--events", "EVENTS", "--data", "x"], 2, "exclude each other"),
-            (["gentle", "--events", "/nowhere/e"], 2, "--events: /nowhere/e: No such file"),
+            (["gentle", "--events", "/nowhere/e"], 1, "--events: /nowhere/e: No such file"),
             (["gentle", "--events", "/"], 1, "/: Is a directory"),
             (["gentle", "--data", "/nowhere"], 1, "there is no database"),
             (["gentle", "--events", "EVENTS", "-f", "xml"], 2, "--format is table or json"),
@@ -155,6 +154,7 @@ extension Scenarios.Simulations {
                 "/dev/full: No space"
             ),
             (["gentle", "--events", "/dev/null"], 5, "there are no donations"),
+            (["gentle", "--events", "EVENTS", "--svg", "EVENTS"], 2, "are one file"),
             (["gentle", "--events", "EVENTS", "-e", "sandbox"], 5, "there are no donations"),
             (
                 ["OTHER", "--events", "EVENTS"], 5,

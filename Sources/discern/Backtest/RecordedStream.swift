@@ -40,15 +40,15 @@ enum RecordedStream {
         let names = all.map {
             "\($0.tenant.app)/\($0.tenant.environment.rawValue) (\(Figures.grouped($0.entries)))"
         }
-        let what = kinds == [.donation] ? "donations" : "evaluations"
+        let (what, done) =
+            kinds == [.donation] ? ("donations", "simulated") : ("evaluations", "tested")
         if all.isEmpty {
-            throw NothingTested(message: "there are no recorded \(what): nothing was judged")
+            throw NothingTested(message: "there are no recorded \(what): nothing was \(done)")
         }
         let help = "; name one with --app and --environment: \(names.joined(separator: ", "))"
-        guard !found.isEmpty else {
-            throw NothingTested(message: "no \(what) of that app and environment" + help)
-        }
-        throw Fault(description: "several apps" + help)
+        throw Fault(
+            description: (found.isEmpty ? "no \(what) of that app and environment" : "several apps")
+                + help)
     }
 
     /// Hands evaluations and labels of an app to `body`, in ledger order. Says how many were erased
