@@ -79,6 +79,7 @@ enum SimulateCommand {
             decisions: try arguments["decisions"].map { try DecisionFile(path: $0) })
         try run.perform(source)
         try check(run, arguments["timeline"])
+        try run.keepDecisions()
         Terminal.print(
             format == "json" ? SimulationJSON.text(run) : SimulationText.pretty(run, arguments))
         if let path = arguments["svg"] {

@@ -51,7 +51,6 @@ struct SimulationRun {
                 progress.show("\(Figures.grouped(taken)) donations")
             }
             try perform(batch, source)
-            try decisions?.finish()
         }
         progress.end()
         reports = simulations.map { $0.finish() }
@@ -60,6 +59,9 @@ struct SimulationRun {
                 + "\(Figures.tenths(Double(whole.nanoseconds) / 1e9)) s: "
                 + "\(Figures.grouped(whole.rate(of: Int64(taken)))) a second")
     }
+
+    /// Puts the file of decisions in its place, if there is one.
+    func keepDecisions() throws { try decisions?.finish() }
 
     // MARK: Batches
 
